@@ -1,0 +1,1 @@
+"""What people did: ids, interactions, graded cases, preferences; reading, splitting, simulating them."""

@@ -1,0 +1,186 @@
+"""One order of rows, no duplicates: the same data however its rows were shuffled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullrank.data.ids import STRING, Codes
+from fullrank.data.times import Times
+from fullrank.errors import DataError, check
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Values: TypeAlias = NDArray[np.float32]
+Duplicates: TypeAlias = Literal["last", "sum", "mean", "max", "error"]
+
+TINY, HUGE = 1e-12, 1e12  # values are kept as float32: beyond these, arithmetic on them loses its meaning
+CODE = np.int32
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """The same array, read-only: containers share it and never change."""
+    array.flags.writeable = False
+    return array
+
+
+def owned(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    """The array as a read-only one of ours: a copy, unless it cannot change any more."""
+    if array.dtype == dtype and not array.flags.writeable:
+        return array
+    return frozen(array.astype(dtype))
+
+
+def same_column(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
+    """Whether two columns hold the same, or both are absent."""
+    if one is None or other is None:
+        return one is other
+    return np.array_equal(one, other)
+
+
+def checked_codes(codes: NDArray[Any], n: int, what: str) -> Codes:
+    """Codes as read-only int32 inside 0..n-1, or an error: compiled loops trust them."""
+    array = np.asarray(codes)
+    if array.ndim != 1 or (array.dtype.kind not in "iu" and len(array)):
+        raise DataError(f"{what} codes must be one column of integers, got {array.dtype} of shape {array.shape}.")
+    low, high = (int(array.min()), int(array.max())) if len(array) else (0, -1)
+    if low < 0 or high >= n:
+        raise DataError(f"{what} code {low if low < 0 else high} is outside 0..{n - 1}.")
+    return owned(array, CODE)
+
+
+def checked_values(values: Any, what: str = "value") -> Values:
+    """Values as float32: finite, and 0 or between 1e-12 and 1e12 in size."""
+    array = np.asarray(values)
+    if array.ndim != 1 or array.dtype.kind not in "fiub":
+        raise DataError(f"{what} must be one column of numbers, got {array.dtype} of shape {array.shape}.")
+    size = np.abs(array if array.dtype.kind == "f" else array.astype(np.float64))
+    ok = (size <= HUGE) & ((size >= TINY) | (size == 0))
+    if not ok.all():
+        row = int(ok.argmin())
+        raise DataError(f"{what} {value_fault(float(array[row]))} (row {row}).")
+    return owned(array, np.float32)
+
+
+def value_fault(value: float) -> str:
+    """What is wrong with a number as a value; empty where nothing is."""
+    if np.isnan(value):
+        return "contains NaN; drop the row or give it a number"
+    if np.isinf(value) or abs(value) > HUGE:
+        return f"{value!r} is beyond 1e12; rescale the column"
+    if 0 < abs(value) < TINY:
+        return f"{value!r} is closer to 0 than 1e-12; rescale the column"
+    return ""
+
+
+def row_order(*keys: tuple[Codes, int]) -> NDArray[np.intp]:
+    """The order of rows by several code columns, first key first; each comes with its number of codes.
+
+    Row numbers are packed into the sorted integer where they fit, since sorting integers is
+    several times faster than sorting positions.
+    """
+    rows = len(keys[0][0])
+    bits = [max(n - 1, 0).bit_length() for _, n in keys]
+    row_bits = max(rows - 1, 0).bit_length()
+    if sum(bits) + row_bits > 63:
+        return np.lexsort([codes for codes, _ in reversed(keys)])
+    packed = np.zeros(rows, dtype=np.int64)
+    for (codes, _), width in zip(keys, bits, strict=True):
+        packed <<= width
+        packed |= codes
+    packed <<= row_bits
+    packed |= np.arange(rows, dtype=np.int64)
+    packed.sort()
+    packed &= (1 << row_bits) - 1
+    return packed.astype(np.intp, copy=False)
+
+
+def repeats(*columns: NDArray[Any]) -> NDArray[np.bool_]:
+    """True where a row of sorted columns has the same codes as the row before it."""
+    same = np.zeros(len(columns[0]), dtype=bool)
+    if len(same):
+        same[1:] = True
+        for column in columns:
+            same[1:] &= column[1:] == column[:-1]
+    return same
+
+
+def merge(
+    repeat: NDArray[np.bool_], value: Values | None, time: Times | None, rule: Duplicates
+) -> tuple[Values | None, Times | None]:
+    """Value and time of each group of duplicate rows, by the declared rule.
+
+    `repeat` marks rows that repeat the row before. The time of a merged row is the latest.
+    "last" takes the value with the latest time; of values at that same time the largest.
+    """
+    check("duplicates", rule, rule in get_args(Duplicates), f"one of {', '.join(get_args(Duplicates))}")
+    starts = np.flatnonzero(~repeat)
+    latest = None if time is None else np.maximum.reduceat(time, starts)
+    if value is None:
+        return None, latest
+    if rule == "last":
+        return _last(repeat, starts, value, time), latest
+    if rule == "max":
+        largest: Values = np.maximum.reduceat(value, starts)
+        return largest, latest
+    # sorted within each group, so that the rounding of the sum does not depend on row order
+    group = np.cumsum(~repeat)
+    ordered = value[np.lexsort((value, group))].astype(np.float64)
+    total = np.add.reduceat(ordered, starts)
+    if rule == "mean":
+        total /= np.diff(np.append(starts, len(value)))
+    return checked_values(total, "merged value"), latest
+
+
+def _last(repeat: NDArray[np.bool_], starts: NDArray[np.intp], value: Values, time: Times | None) -> Values:
+    group = np.cumsum(~repeat)
+    if time is None:
+        if (np.maximum.reduceat(value, starts) != np.minimum.reduceat(value, starts)).any():
+            raise DataError(
+                "some (user, item) pairs occur more than once with different values, and there is no time "
+                "to tell the last; choose duplicates='max', 'mean' or 'sum'."
+            )
+        return value[starts]
+    ends = np.append(starts[1:], len(value)) - 1
+    last: Values = value[np.lexsort((value, time, group))[ends]]
+    return last
+
+
+def encode(names: NDArray[Any]) -> tuple[Codes, NDArray[Any]]:
+    """Codes into the distinct names in canonical order, and those names.
+
+    >>> encode(np.array([30, 10, 30]))
+    (array([1, 0, 1], dtype=int32), array([10, 30]))
+    """
+    if names.dtype == STRING:
+        return _encode_strings(names)
+    low, high = (int(names.min()), int(names.max())) if len(names) else (0, -1)
+    if high - low < 4 * len(names) + 1_000_000:  # a table of the whole range is the fastest
+        present = np.zeros(high - low + 1, dtype=bool)
+        present[names - low] = True
+        table = np.cumsum(present, dtype=CODE) - CODE(1)
+        return table[names - low], np.flatnonzero(present) + low
+    distinct = np.unique(names)
+    return np.searchsorted(distinct, names).astype(CODE), distinct
+
+
+def _encode_strings(names: NDArray[Any]) -> tuple[Codes, NDArray[Any]]:
+    import polars as pl
+
+    seen = pl.Categories.random()
+    column = pl.Series(names, dtype=pl.String).cast(pl.Categorical(seen))  # names live as long as this does
+    return canonical_codes(column.to_physical().to_numpy(), seen.to_series())
+
+
+def canonical_codes(codes: NDArray[Any], names: pl.Series) -> tuple[Codes, NDArray[Any]]:
+    """Codes into names in any order, as codes into those that occur, in canonical order."""
+    used = np.zeros(len(names), dtype=bool)
+    used[codes] = True
+    order = names.arg_sort().to_numpy()
+    order = order[used[order]]
+    rank = np.empty(len(names), dtype=CODE)
+    rank[order] = np.arange(len(order), dtype=CODE)
+    return rank[codes], np.array(names[order].to_list(), dtype=STRING)

@@ -1,0 +1,261 @@
+"""Feedback of users on items: ratings, counts, clicks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullrank.data.canonical import (
+    Duplicates,
+    Values,
+    checked_codes,
+    checked_values,
+    encode,
+    frozen,
+    merge,
+    repeats,
+    row_order,
+    same_column,
+)
+from fullrank.data.ids import Codes, Ids, Name, as_names
+from fullrank.data.intake import Intake
+from fullrank.data.times import Times, checked_times
+from fullrank.errors import DataError
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from fullrank.data.graded import Graded
+
+
+@dataclass(frozen=True, eq=False)
+class Interactions:
+    """Who did what, when: one row per (user, item), sorted by user, then item.
+
+    Build it with `fullrank.read` or `Interactions.of`; rows in any order give the same object.
+    `users` and `items` may name some that have no row. `value` is absent for plain events.
+
+    >>> data = Interactions.of(user=["b", "a", "a"], item=[7, 7, 5], value=[4, 5, 1])
+    >>> data
+    Interactions(3 rows, 2 users, 2 items, values 1..5)
+    >>> data.by_user().toarray()
+    array([[1., 5.],
+           [0., 4.]], dtype=float32)
+    """
+
+    user: Codes
+    item: Codes
+    value: Values | None
+    time: Times | None
+    users: Ids
+    items: Ids
+    intake: Intake = field(default_factory=Intake, repr=False)
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "user", checked_codes(self.user, len(self.users), "user"))
+        put(self, "item", checked_codes(self.item, len(self.items), "item"))
+        if self.value is not None:
+            put(self, "value", checked_values(self.value))
+        if self.time is not None:
+            put(self, "time", checked_times(self.time))
+        for name, column in (("item", self.item), ("value", self.value), ("time", self.time)):
+            if column is not None and len(column) != len(self.user):
+                raise DataError(
+                    f"{name} has {len(column)} rows, user has {len(self.user)}; give columns of one length."
+                )
+        later = (self.user[1:] > self.user[:-1]) | (
+            (self.user[1:] == self.user[:-1]) & (self.item[1:] > self.item[:-1])
+        )
+        if not later.all():
+            raise DataError("rows are not sorted by user and item without duplicates; use Interactions.of(...).")
+
+    @classmethod
+    def of(
+        cls,
+        user: Iterable[Name] | NDArray[Any],
+        item: Iterable[Name] | NDArray[Any],
+        value: Any = None,
+        time: Any = None,
+        *,
+        users: Ids | None = None,
+        items: Ids | None = None,
+        duplicates: Duplicates = "last",
+    ) -> Interactions:
+        """From columns of names in any row order.
+
+        Times are seconds since 1970 or datetime64. `users` and `items` give the catalogue and its
+        order; without them the names found, sorted. `duplicates` says what becomes of several rows
+        for one pair: "last" (by time; of values at that same time the largest), "sum", "mean", "max", "error".
+        """
+        user_codes, users = _coded(user, users)
+        item_codes, items = _coded(item, items)
+        values = None if value is None else checked_values(value)
+        times = None if time is None else checked_times(time)
+        return canonical(user_codes, item_codes, values, times, users, items, duplicates, Intake(len(user_codes)))
+
+    @property
+    def n_users(self) -> int:
+        return len(self.users)
+
+    @property
+    def n_items(self) -> int:
+        return len(self.items)
+
+    @property
+    def density(self) -> float:
+        """Share of all (user, item) pairs that were observed."""
+        return len(self) / (self.n_users * self.n_items) if len(self) else 0.0
+
+    def by_user(self) -> csr_array:
+        """Users x items, values as float32 (1 where there are none); shares memory, not to be changed."""
+        return self._by_user
+
+    def by_item(self) -> csr_array:
+        """Items x users, the transpose of `by_user`."""
+        return self._by_item
+
+    @cached_property
+    def _by_user(self) -> csr_array:
+        from scipy.sparse import csr_array
+
+        data = np.ones(len(self), dtype=np.float32) if self.value is None else self.value
+        matrix = csr_array((data, self.item, self.starts), shape=(self.n_users, self.n_items), copy=False)
+        matrix.has_canonical_format = True
+        return matrix
+
+    @cached_property
+    def _by_item(self) -> csr_array:
+        matrix = self._by_user.T.tocsr()
+        matrix.has_canonical_format = True
+        return matrix
+
+    @cached_property
+    def starts(self) -> NDArray[Any]:
+        """Rows of user u are starts[u] .. starts[u+1]-1."""
+        counts = np.bincount(self.user, minlength=self.n_users)
+        dtype = np.int32 if len(self) < 2**31 else np.int64
+        return frozen(np.concatenate([[0], np.cumsum(counts)]).astype(dtype))
+
+    def where(self, mask: NDArray[np.bool_]) -> Interactions:
+        """The rows where `mask` holds; the catalogue stays."""
+        if np.shape(mask) != (len(self),) or np.asarray(mask).dtype != bool:
+            raise DataError(f"where() needs one True or False per row ({len(self)}), got shape {np.shape(mask)}.")
+        return replace(
+            self,
+            user=self.user[mask],
+            item=self.item[mask],
+            value=None if self.value is None else self.value[mask],
+            time=None if self.time is None else self.time[mask],
+            intake=Intake(),
+        )
+
+    def relevant(self, threshold: float | NDArray[Any] | None) -> Interactions:
+        """The rows with a value at or above a threshold, or above each user's own (one per user).
+
+        Without values, or with `threshold=None`, every row is relevant.
+        """
+        if threshold is None or self.value is None:
+            return self
+        least = np.asarray(threshold, dtype=np.float32)  # as the values are kept: 3.3 is at 3.3
+        if least.ndim and least.shape != (self.n_users,):
+            raise DataError(f"thresholds per user: expected {self.n_users}, got shape {least.shape}.")
+        if np.isnan(least).any():
+            raise DataError("a relevance threshold is NaN; give a number.")
+        return self.where(self.value >= (least[self.user] if least.ndim else least))
+
+    def graded(self) -> Graded:
+        """Every user with feedback as one case of items with grades (the values)."""
+        from fullrank.data.graded import Graded
+
+        counts = np.bincount(self.user, minlength=self.n_users)
+        present = np.flatnonzero(counts)
+        return Graded(
+            start=np.concatenate([[0], np.cumsum(counts[present])]),
+            item=self.item,
+            grade=np.ones(len(self), dtype=np.float32) if self.value is None else self.value,
+            user=present.astype(np.int32),
+            users=self.users,
+            items=self.items,
+        )
+
+    def catalogue(self, users: Iterable[Name] = (), items: Iterable[Name] = ()) -> Interactions:
+        """The same feedback in a larger catalogue: some of it nobody touched."""
+        more_users, more_items = self.users.union(users), self.items.union(items)
+        return canonical(
+            more_users.codes(self.users.names)[self.user],
+            more_items.codes(self.items.names)[self.item],
+            self.value,
+            self.time,
+            more_users,
+            more_items,
+            "error",
+            self.intake,
+        )
+
+    def __len__(self) -> int:
+        return len(self.user)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Interactions)
+            and self.users == other.users
+            and self.items == other.items
+            and all(same_column(getattr(self, c), getattr(other, c)) for c in ("user", "item", "value", "time"))
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        parts = [f"{len(self):,} rows", f"{self.n_users:,} users", f"{self.n_items:,} items"]
+        if self.value is not None and len(self):
+            parts.append(f"values {self.value.min():g}..{self.value.max():g}")
+        if self.time is not None and len(self):
+            parts.append(f"{np.datetime64(self.time.min(), 'D')}..{np.datetime64(self.time.max(), 'D')}")
+        return f"Interactions({', '.join(parts)})"
+
+
+def _coded(names: Iterable[Name] | NDArray[Any], ids: Ids | None) -> tuple[Codes, Ids]:
+    if ids is not None:
+        return ids.codes(names), ids
+    codes, distinct = encode(as_names(names))
+    return codes, Ids(distinct)
+
+
+def canonical(
+    user: Codes,
+    item: Codes,
+    value: Values | None,
+    time: Times | None,
+    users: Ids,
+    items: Ids,
+    duplicates: Duplicates,
+    intake: Intake,
+) -> Interactions:
+    """Sort coded columns, merge duplicates by the rule and count them."""
+    for column in (item, value, time):
+        if column is not None and len(column) != len(user):
+            raise DataError(f"columns of {len(user)} and {len(column)} rows; give columns of one length.")
+    order = row_order((user, len(users)), (item, len(items)))
+    user, item = frozen(user[order]), frozen(item[order])
+    value = None if value is None else frozen(value[order])
+    time = None if time is None else frozen(time[order])
+    del order
+    repeat = repeats(user, item)
+    merged = int(repeat.sum())
+    if merged:
+        if duplicates == "error":
+            row = int(repeat.argmax())
+            pair = f"user {users.name(int(user[row]))!r}, item {items.name(int(item[row]))!r}"
+            raise DataError(
+                f"{merged:,} rows repeat a (user, item) pair, the first is {pair}; "
+                "choose duplicates='last', 'sum', 'mean' or 'max'."
+            )
+        value, time = merge(repeat, value, time, duplicates)
+        user, item = user[~repeat], item[~repeat]
+    return Interactions(user, item, value, time, users, items, replace(intake, merged=intake.merged + merged))

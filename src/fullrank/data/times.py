@@ -1,0 +1,59 @@
+"""When it happened: datetime64 in microseconds, UTC."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullrank.errors import DataError
+
+Times: TypeAlias = NDArray[np.datetime64]
+
+MICROSECONDS = np.dtype("datetime64[us]")
+YEAR_5138 = 10**11  # seconds; a later time is one given in milliseconds
+
+
+def checked_times(times: Any) -> Times:
+    """Times as read-only datetime64[us]: seconds since 1970, or datetime64; from 1970 to the year 5138.
+
+    >>> checked_times([0, 1.5])
+    array(['1970-01-01T00:00:00.000000', '1970-01-01T00:00:01.500000'],
+          dtype='datetime64[us]')
+    """
+    array = np.asarray(times)
+    if array.ndim != 1 or array.dtype.kind not in "iufM":
+        raise DataError(f"time must be one column of numbers or datetime64, got {array.dtype} of shape {array.shape}.")
+    if array.dtype.kind == "M":
+        seconds = array.astype(MICROSECONDS, copy=False).view(np.int64) / 1e6
+        missing = np.isnat(array)
+    else:
+        seconds = array
+        missing = np.isnan(array) if array.dtype.kind == "f" else np.zeros(len(array), dtype=bool)
+    bad = missing | (seconds < 0) | (seconds >= YEAR_5138)
+    if bad.any():
+        row = int(bad.argmax())
+        raise DataError(f"time {time_fault(float('nan') if missing[row] else float(seconds[row]))} (row {row}).")
+    result = _from_seconds(array) if array.dtype.kind != "M" else array
+    if result.dtype != MICROSECONDS or result.flags.writeable:
+        result = result.astype(MICROSECONDS)
+        result.flags.writeable = False
+    return result
+
+
+def _from_seconds(seconds: NDArray[Any]) -> Times:
+    if seconds.dtype.kind == "f":
+        return np.rint(seconds.astype(np.float64) * 1e6).astype(np.int64).view(MICROSECONDS)
+    return (seconds.astype(np.int64) * 1_000_000).view(MICROSECONDS)
+
+
+def time_fault(seconds: float) -> str:
+    """What is wrong with a time in seconds since 1970; empty where nothing is."""
+    if np.isnan(seconds):
+        return "is missing; give every row a time, or read without the time column"
+    if seconds < 0:
+        return f"{seconds:.15g} is before 1970; is it a mark for a missing time? Drop the row or read without times"
+    if seconds >= YEAR_5138:
+        return f"{seconds:.15g} is beyond the year 5138 and looks like milliseconds or finer; give time_unit='ms'"
+    return ""
