@@ -57,12 +57,18 @@ def checked_values(values: Any, what: str = "value") -> Values:
     array = np.asarray(values)
     if array.ndim != 1 or array.dtype.kind not in "fiub":
         raise DataError(f"{what} must be one column of numbers, got {array.dtype} of shape {array.shape}.")
-    size = np.abs(array if array.dtype.kind == "f" else array.astype(np.float64))
-    ok = (size <= HUGE) & ((size >= TINY) | (size == 0))
+    ok = values_ok(array)
     if not ok.all():
         row = int(ok.argmin())
         raise DataError(f"{what} {value_fault(float(array[row]))} (row {row}).")
     return owned(array, np.float32)
+
+
+def values_ok(array: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where numbers can be values."""
+    size = np.abs(array if array.dtype.kind == "f" else array.astype(np.float64))
+    ok: NDArray[np.bool_] = (size <= HUGE) & ((size >= TINY) | (size == 0))
+    return ok
 
 
 def value_fault(value: float) -> str:
@@ -121,32 +127,31 @@ def merge(
     latest = None if time is None else np.maximum.reduceat(time, starts)
     if value is None:
         return None, latest
-    if rule == "last":
-        return _last(repeat, starts, value, time), latest
+    largest: Values = np.maximum.reduceat(value, starts)
     if rule == "max":
-        largest: Values = np.maximum.reduceat(value, starts)
         return largest, latest
-    # sorted within each group, so that the rounding of the sum does not depend on row order
-    group = np.cumsum(~repeat)
-    ordered = value[np.lexsort((value, group))].astype(np.float64)
-    total = np.add.reduceat(ordered, starts)
-    if rule == "mean":
-        total /= np.diff(np.append(starts, len(value)))
-    return checked_values(total, "merged value"), latest
-
-
-def _last(repeat: NDArray[np.bool_], starts: NDArray[np.intp], value: Values, time: Times | None) -> Values:
-    group = np.cumsum(~repeat)
-    if time is None:
-        if (np.maximum.reduceat(value, starts) != np.minimum.reduceat(value, starts)).any():
+    counts = np.diff(np.append(starts, len(value)))
+    if rule == "last" and (time is None or latest is None):
+        if (largest != np.minimum.reduceat(value, starts)).any():
             raise DataError(
                 "some (user, item) pairs occur more than once with different values, and there is no time "
                 "to tell the last; choose duplicates='max', 'mean' or 'sum'."
             )
-        return value[starts]
-    ends = np.append(starts[1:], len(value)) - 1
-    last: Values = value[np.lexsort((value, time, group))[ends]]
-    return last
+        return largest, None
+    if rule == "last":
+        is_last = time == np.repeat(latest, counts)  # type: ignore[arg-type]
+        return np.maximum.reduceat(np.where(is_last, value, np.float32(-np.inf)), starts), latest
+    total = _sums(value, starts, counts)
+    return checked_values(total / counts if rule == "mean" else total, "merged value"), latest
+
+
+def _sums(value: Values, starts: NDArray[np.intp], counts: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Sums of groups that do not depend on row order: exact, or added in order of size."""
+    units = value.astype(np.float64) * 1024
+    if not ((units == np.rint(units)).all() and np.abs(units).sum() < 2.0**52):
+        units = units[np.lexsort((value, np.repeat(np.arange(len(starts)), counts)))]
+    sums: NDArray[np.float64] = np.add.reduceat(units, starts) / 1024
+    return sums
 
 
 def encode(names: NDArray[Any]) -> tuple[Codes, NDArray[Any]]:

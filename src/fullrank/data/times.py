@@ -25,21 +25,30 @@ def checked_times(times: Any) -> Times:
     array = np.asarray(times)
     if array.ndim != 1 or array.dtype.kind not in "iufM":
         raise DataError(f"time must be one column of numbers or datetime64, got {array.dtype} of shape {array.shape}.")
-    if array.dtype.kind == "M":
-        seconds = array.astype(MICROSECONDS, copy=False).view(np.int64) / 1e6
-        missing = np.isnat(array)
-    else:
-        seconds = array
+    if array.dtype.kind != "M":
         missing = np.isnan(array) if array.dtype.kind == "f" else np.zeros(len(array), dtype=bool)
-    bad = missing | (seconds < 0) | (seconds >= YEAR_5138)
+        bad = missing | (array < 0) | (array >= YEAR_5138)
+        seconds = array
+    else:
+        array = array if array.dtype == MICROSECONDS else array.astype(MICROSECONDS)
+        bad = ~times_ok(array)
+        seconds = np.where(np.isnat(array), np.nan, array.view(np.int64) / 1e6) if bad.any() else array
     if bad.any():
         row = int(bad.argmax())
-        raise DataError(f"time {time_fault(float('nan') if missing[row] else float(seconds[row]))} (row {row}).")
-    result = _from_seconds(array) if array.dtype.kind != "M" else array
-    if result.dtype != MICROSECONDS or result.flags.writeable:
-        result = result.astype(MICROSECONDS)
-        result.flags.writeable = False
-    return result
+        raise DataError(f"time {time_fault(float(seconds[row]))} (row {row}).")
+    if array.dtype.kind != "M":
+        array = _from_seconds(array)
+    if array.flags.writeable:
+        array = array.copy()
+        array.flags.writeable = False
+    return array
+
+
+def times_ok(times: Times) -> NDArray[np.bool_]:
+    """Where datetime64[us] are between 1970 and the year 5138 (a missing one is the smallest integer)."""
+    micros = times.view(np.int64)
+    ok: NDArray[np.bool_] = (micros >= 0) & (micros < YEAR_5138 * 1_000_000)
+    return ok
 
 
 def _from_seconds(seconds: NDArray[Any]) -> Times:

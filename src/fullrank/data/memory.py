@@ -1,0 +1,42 @@
+"""Whether a job fits into memory, asked before it starts."""
+
+from __future__ import annotations
+
+import resource
+from pathlib import Path
+
+from fullrank.errors import StorageError
+
+
+def check_fits(needed: float, what: str) -> None:
+    """Refuse a job that needs more bytes than there are, with both numbers."""
+    free = available()
+    if free is not None and needed > free:
+        raise StorageError(
+            f"{what} need about {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free; use a larger machine."
+        )
+
+
+def available() -> float | None:
+    """Bytes this process may still use: free memory, or less under a limit; None where unknown."""
+    limits = [free for free in (_meminfo(), _address_space()) if free is not None]
+    return min(limits, default=None)
+
+
+def _meminfo() -> float | None:
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+    except OSError:
+        return None
+    return next((float(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None)
+
+
+def _address_space() -> float | None:
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY:
+        return None
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+    except OSError:
+        return float(limit)
+    return float(max(0, limit - pages * resource.getpagesize()))

@@ -1,0 +1,274 @@
+"""Reading feedback from files and tables, strictly: nothing is lost without being counted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from fullrank.data import graded, interactions
+from fullrank.data.canonical import Duplicates
+from fullrank.data.graded import Graded
+from fullrank.data.ids import Codes, Ids
+from fullrank.data.intake import Intake
+from fullrank.data.interactions import Interactions
+from fullrank.data.memory import check_fits
+from fullrank.data.preferences import Preferences, preferences
+from fullrank.data.reading.dialect import HEAD, Column, Field, Kind, locate, sniff
+from fullrank.data.reading.refusals import OnBad, Refusals
+from fullrank.errors import DataError, check
+
+if TYPE_CHECKING:
+    from fullrank.data.reading.text import Batch
+
+Columns: TypeAlias = Mapping[str, Column] | None
+Feedback: TypeAlias = Literal["explicit", "implicit"]
+
+ROLES: dict[str, dict[str, tuple[Kind, bool]]] = {  # what each container is made of: kind, required
+    "interactions": {"user": ("id", True), "item": ("id", True), "value": ("number", False), "time": ("time", False)},
+    "sessions": {
+        "session": ("id", True), "item": ("id", True), "grade": ("number", False), "action": ("label", False),
+        "user": ("id", False), "time": ("time", False),
+    },
+    "preferences": {"user": ("id", True), "better": ("id", True), "worse": ("id", True)},
+}  # fmt: skip
+
+
+def read(
+    source: Any,
+    columns: Columns = None,
+    *,
+    feedback: Feedback | None = None,
+    duplicates: Duplicates | None = None,
+    scale: tuple[float, float] | None = None,
+    users: Ids | None = None,
+    items: Ids | None = None,
+    **options: Any,
+) -> Interactions:
+    """Ratings, counts or events from a file or a table.
+
+    `source`: the path of a csv, tsv, `::`-separated or parquet file, compressed or not ("-" is standard
+    input); a pandas, polars, Arrow or other data frame; a scipy sparse matrix (users x items); a dict
+    of columns. `columns` says which column is what, by name or by position from 0, and reads no
+    other: {"user": "uid", "item": 2}. Without it columns are found by their usual names, or stand in
+    the order user, item, value, time.
+
+    `feedback="implicit"` wants values above 0 (counts) and adds up duplicates. `duplicates`: see
+    `Interactions.of`. `scale=(1, 5)` refuses values outside. `users`, `items`: catalogues that may
+    hold some without feedback. Further options: `separator`, `header`, `encoding`, `time_unit`
+    ("s", "ms", "us", "ns"), `on_bad` ("error", "skip", "quarantine"), `quarantine` (a path).
+
+    >>> read({"user": ["ann", "bob"], "item": [7, 8], "rating": [5, 3]})
+    Interactions(2 rows, 2 users, 2 items, values 3..5)
+    """
+    check("feedback", feedback, feedback in (None, "explicit", "implicit"), "'explicit' or 'implicit'")
+    if _is_sparse(source):
+        return _from_sparse(source, duplicates or "sum", feedback, scale)
+    table = read_table(source, _fields("interactions", columns), **options)
+    value = table.columns.get("value")
+    _check_values(value, feedback, scale, table.name)
+    rule: Duplicates = duplicates or ("sum" if feedback == "implicit" else "last")
+    coded_users, user = _into(table, "user", users)
+    coded_items, item = _into(table, "item", items)
+    time = table.columns.get("time")
+    table.columns.clear()
+    return interactions.canonical(user, item, value, time, coded_users, coded_items, rule, table.intake)
+
+
+def read_sessions(
+    source: Any, columns: Columns = None, *, scale: Sequence[str] | None = None, **options: Any
+) -> Graded:
+    """Sessions with their offer sets: a row per session and item, with a grade or an action.
+
+    `scale` orders the actions from worst to best: ("shown", "clicked", "bought"). Columns: session,
+    item, grade or action, user, time. Everything else as in `read`.
+
+    >>> read_sessions({"session": [1, 1], "item": ["tea", "jam"], "action": ["shown", "bought"]},
+    ...               scale=("shown", "bought"))
+    Graded(1 cases, 2 offers, 1 users, 2 items)
+    """
+    fields = [f for f in _fields("sessions", columns) if f.role != ("action" if scale is None else "grade")]
+    wanted = "grade" if scale is None else "action"
+    fields = [Field(f.role, f.kind, f.column, f.required or f.role == wanted) for f in fields]
+    table = read_table(source, fields, **options)
+    grade = table.columns["grade"] if scale is None else graded.levels(table.columns["action"], scale)
+    user = table.columns.get("user", table.columns["session"])
+    return graded.canonical(
+        table.columns["session"], table.columns["item"], grade, user, table.columns.get("time"),
+        names=table.ids["session"], users=table.ids.get("user", table.ids["session"]), items=table.ids["item"],
+        scale=None if scale is None else tuple(scale), intake=table.intake,
+    )  # fmt: skip
+
+
+def read_preferences(source: Any, columns: Columns = None, **options: Any) -> Preferences:
+    """Pairwise preferences: columns user, better, worse. Everything else as in `read`.
+
+    >>> read_preferences({"user": [1], "better": ["tea"], "worse": ["jam"]})
+    Preferences(1 of 1 users over 2 items)
+    """
+    table = read_table(source, _fields("preferences", columns), **options)
+    user, better, worse = (table.columns[role] for role in ("user", "better", "worse"))
+    return preferences(user, better, worse, table.ids["user"], table.ids["item"], table.intake)
+
+
+@dataclass
+class Table:
+    """Columns by role (ids as codes), the ids they are codes of, and what happened on the way."""
+
+    name: str
+    columns: dict[str, Any]
+    ids: dict[str, Ids]
+    intake: Intake
+
+
+def read_table(
+    source: Any,
+    fields: Sequence[Field],
+    *,
+    separator: str | None = None,
+    header: bool | None = None,
+    encoding: str = "utf-8",
+    time_unit: str = "s",
+    on_bad: OnBad = "error",
+    quarantine: str | Path | None = None,
+) -> Table:
+    """The wanted columns of any source; the ground of `read`, `read_sessions` and `read_preferences`."""
+    if not isinstance(source, str | os.PathLike):
+        from fullrank.data.reading.typed import frame_batches
+
+        refusals = Refusals(type(source).__name__, on_bad, quarantine, places="row")
+        return _collect(frame_batches(source, fields, refusals, time_unit), fields, refusals, text=False)
+    from fullrank.data.reading.stream import Stream
+
+    with Stream(source) as stream:
+        if stream.magic.startswith(b"PAR1") and stream.regular:
+            from fullrank.data.reading.typed import parquet_batches
+
+            refusals = Refusals(stream.name, on_bad, quarantine, places="row")
+            return _collect(parquet_batches(stream.name, fields, refusals, time_unit), fields, refusals, text=False)
+        from fullrank.data.reading.text import TextReader
+
+        refusals = Refusals(stream.name, on_bad, quarantine)
+        head = stream.read(HEAD)
+        dialect = sniff(head, stream.name, fields, separator, header, encoding)
+        places = locate(fields, dialect.header, dialect.width, stream.name)
+        at = {places[field.role]: field for field in fields if field.role in places}
+        reader = TextReader(stream, dialect, at, refusals, time_unit)
+        batches = _watched(reader.batches(head), stream)
+        table = _collect(batches, fields, refusals, text=True)
+    unread = dialect.width - len(places)
+    if unread:
+        table.intake = table.intake.noting(f"{unread} further column{'s' * (unread > 1)} not read")
+    return table
+
+
+def _watched(batches: Iterator[Batch], stream: Any) -> Iterator[Batch]:
+    """The same batches; a file whose columns would not fit into memory is refused after the first."""
+    first = True
+    for batch in batches:
+        if first and batch.rows and stream.size and stream.consumed:
+            rows = batch.rows * max(1.0, stream.size / stream.consumed)
+            check_fits(rows * 40, f"{stream.name}: about {rows:,.0f} rows")
+            first = False
+        yield batch
+
+
+def _collect(batches: Iterator[Batch], fields: Sequence[Field], refusals: Refusals, *, text: bool) -> Table:
+    from fullrank.data.reading.columns import IdColumn, joined
+
+    spaces: dict[str, IdColumn] = {}
+    parts: dict[str, list[Any]] = {}
+    rows = 0
+    by_role = {field.role: field for field in fields}
+    for batch in batches:
+        rows += batch.rows
+        for role, column in batch.columns.items():
+            field = by_role[role]
+            if field.kind == "id":
+                shared = [f.role for f in fields if f.space == field.space]
+                spaces.setdefault(field.space, IdColumn(shared, text)).add(role, column)  # type: ignore[arg-type]
+            else:
+                parts.setdefault(role, []).append(column)
+    dropped = sum(refusals.counts.values())
+    notes = refusals.finish()
+    if rows == 0:
+        why = f"all {dropped:,} rows were refused" if dropped else "there is a header at most"
+        raise DataError(f"{refusals.name}: no interactions; {why}.")
+    columns: dict[str, Any] = {}
+    ids: dict[str, Ids] = {}
+    for space, column in spaces.items():
+        codes, ids[space] = column.finish()
+        columns.update(codes)
+    for role in list(parts):
+        columns[role] = _joined(parts.pop(role), by_role[role].kind, joined)
+    return Table(refusals.name, columns, ids, Intake(rows + dropped, 0, dict(refusals.counts), notes))
+
+
+def _joined(parts: list[Any], kind: Kind, joined: Any) -> Any:
+    if kind == "label":
+        return [label for part in parts for label in part.to_list()]
+    return joined(parts, np.float32 if kind == "number" else "datetime64[us]")
+
+
+def _fields(container: str, columns: Columns) -> list[Field]:
+    roles = ROLES[container]
+    if columns is None:
+        return [Field(role, kind, None, required) for role, (kind, required) in roles.items()]
+    for role in columns:
+        check("columns", dict(columns), role in roles, f"a mapping from {', '.join(roles)} to columns")
+    for role, (_, required) in roles.items():
+        check("columns", dict(columns), role in columns or not required, f"a mapping that tells the {role} column")
+    return [Field(role, roles[role][0], columns[role]) for role in roles if role in columns]
+
+
+def _into(table: Table, role: str, ids: Ids | None) -> tuple[Ids, Codes]:
+    """Codes of a column in a given catalogue; unknown names are an error that says how many."""
+    if ids is None:
+        return table.ids[role], table.columns[role]
+    try:
+        return ids, ids.codes(table.ids[role].names)[table.columns[role]]
+    except DataError as error:
+        raise DataError(f"{table.name}: {role}s outside the given catalogue: {error}") from None
+
+
+def _check_values(value: Any, feedback: Feedback | None, scale: tuple[float, float] | None, name: str) -> None:
+    if value is None:
+        return
+    if feedback == "implicit" and (value <= 0).any():
+        row = int((value <= 0).argmax())
+        raise DataError(
+            f"{name}: value {float(value[row])!r} (row {row}) in implicit feedback, where values are counts above 0; "
+            "drop such rows, or read it as feedback='explicit'."
+        )
+    if scale is not None:
+        low, high = (np.float32(bound) for bound in scale)
+        outside = (value < low) | (value > high)
+        if outside.any():
+            row = int(outside.argmax())
+            raise DataError(f"{name}: value {float(value[row])!r} (row {row}) is outside the scale {scale}.")
+
+
+def _is_sparse(source: Any) -> bool:
+    return type(source).__module__.startswith("scipy.sparse")
+
+
+def _from_sparse(matrix: Any, duplicates: Duplicates, feedback: Feedback | None, scale: Any) -> Interactions:
+    """A users x items matrix; stored zeros are no feedback, repeated entries add up unless told otherwise."""
+    n_users, n_items = matrix.shape
+    entries = matrix.tocoo()
+    user, item, value = entries.row, entries.col, entries.data
+    stored = value != 0  # NaN is kept, to be refused by the check
+    intake = Intake(len(value), dropped={"explicit zero": int((~stored).sum())} if not stored.all() else {})
+    from fullrank.data.canonical import checked_codes, checked_values
+
+    values = checked_values(value[stored])
+    _check_values(values, feedback, scale, "sparse matrix")
+    users, items = Ids.numbered(n_users), Ids.numbered(n_items)
+    return interactions.canonical(
+        checked_codes(user[stored], n_users, "user"), checked_codes(item[stored], n_items, "item"),
+        values, None, users, items, duplicates, intake,
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""How files and tables become columns: streams, dialects, records, columns."""

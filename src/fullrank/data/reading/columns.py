@@ -1,0 +1,186 @@
+"""Columns as they grow, batch by batch: ids numbered, numbers and times checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from fullrank.data.canonical import CODE, encode, value_fault, values_ok
+from fullrank.data.ids import LONGEST_NAME, STRING, Codes, Ids, name_fault
+from fullrank.data.reading.dialect import Field
+from fullrank.data.times import MICROSECONDS, time_fault, times_ok
+from fullrank.errors import DataError, check, shown
+
+UNITS = {"s": 1_000_000.0, "ms": 1_000.0, "us": 1.0, "ns": 0.001}  # in microseconds
+Mask = NDArray[np.bool_]
+
+
+def convert(column: pl.Series, field: Field, unit: str) -> tuple[Any, Mask]:
+    """A column as ids (a series), numbers (float32) or times, and where it cannot be."""
+    if field.kind == "id":
+        return _ids(column, field)
+    if field.kind == "number":
+        return _numbers(column, field)
+    if field.kind == "time":
+        return _times(column, field, unit)
+    return column.cast(pl.String), column.is_null().to_numpy()
+
+
+def _ids(column: pl.Series, field: Field) -> tuple[pl.Series, Mask]:
+    if isinstance(column.dtype, pl.Categorical | pl.Enum):
+        column = column.cast(pl.String)
+    if column.dtype == pl.UInt64 and column.max() is not None and int(column.max()) >= 2**63:  # type: ignore[arg-type]
+        raise DataError(f"column '{column.name}' has ids beyond 63 bits; convert it to strings.")
+    if column.dtype.is_integer():
+        return column.cast(pl.Int64), column.is_null().to_numpy()
+    if column.dtype != pl.String:
+        raise DataError(
+            f"column '{column.name}' is {column.dtype}, which is no type for {field.role} ids; "
+            "convert it to integers or strings."
+        )
+    length = column.str.len_bytes()
+    if column.null_count() == 0 and int(length.min() or 0) > 0 and int(length.max() or 0) <= LONGEST_NAME:  # type: ignore[arg-type]
+        return column, np.zeros(len(column), dtype=bool)
+    return column, (column.is_null() | (length == 0) | (length > LONGEST_NAME)).fill_null(True).to_numpy()
+
+
+def _numbers(column: pl.Series, field: Field) -> tuple[NDArray[np.float32], Mask]:
+    if not (column.dtype.is_numeric() or column.dtype in (pl.String, pl.Boolean)):
+        raise DataError(f"column '{column.name}' is {column.dtype}, expected numbers for the {field.role}.")
+    if column.dtype == pl.String:
+        column = column.str.strip_chars(" ")
+    numbers = column.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+    with np.errstate(over="ignore"):
+        return numbers.astype(np.float32), ~values_ok(numbers)
+
+
+def _times(column: pl.Series, field: Field, unit: str) -> tuple[NDArray[np.datetime64], Mask]:
+    check("time_unit", unit, unit in UNITS, f"one of {', '.join(UNITS)}")
+    micros = _micros(column, unit)
+    if micros is None:
+        raise DataError(f"column '{column.name}' is {column.dtype}, expected a {field.role}: numbers or dates.")
+    times = micros.fill_null(-1).to_numpy().view(MICROSECONDS)
+    return times, ~times_ok(times)
+
+
+def _micros(column: pl.Series, unit: str) -> pl.Series | None:
+    """Microseconds since 1970: from numbers in the given unit, from dates, or from either as text."""
+    if column.dtype == pl.String:
+        return _micros_from_text(column.str.strip_chars(" "), unit)
+    if isinstance(column.dtype, pl.Datetime) and column.dtype.time_zone:
+        column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+    if column.dtype == pl.Date or isinstance(column.dtype, pl.Datetime):
+        return column.cast(pl.Datetime("us")).to_physical()
+    if column.dtype.is_integer() and UNITS[unit] >= 1:
+        limit = 2**62 // int(UNITS[unit])  # beyond it the check refuses anyway
+        return column.cast(pl.Int64, strict=False).clip(-limit, limit) * int(UNITS[unit])
+    if column.dtype.is_numeric():
+        scaled = column.cast(pl.Float64).fill_nan(None) * UNITS[unit]
+        return scaled.clip(-(2.0**62), 2.0**62).round().cast(pl.Int64)
+    return None
+
+
+def _micros_from_text(text: pl.Series, unit: str) -> pl.Series:
+    whole = text.cast(pl.Int64, strict=False)
+    found = _micros(whole, unit)
+    if found is None or whole.null_count() == text.null_count():
+        return whole if found is None else found
+    decimal = _micros(text.cast(pl.Float64, strict=False), unit)
+    dates = text.str.replace("T", " ", literal=True).str.replace("Z$", "+00:00")
+    for attempt in (decimal, *(_dates(dates, form) for form in DATE_FORMS)):
+        if attempt is not None:
+            found = found.zip_with(found.is_not_null(), attempt)
+    return found
+
+
+def _dates(text: pl.Series, form: str) -> pl.Series:
+    zone = "UTC" if "%:z" in form else None
+    return text.str.to_datetime(form, time_unit="us", strict=False, time_zone=zone).to_physical()
+
+
+DATE_FORMS = ("%Y-%m-%d", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f%:z", "%Y-%m-%d %H:%M")
+
+
+def explain(field: Field, cell: Any, unit: str) -> tuple[str, str]:
+    """Why a cell cannot be taken: the reason to count it under, and the whole sentence."""
+    role = field.role
+    if cell is None or cell == "":
+        return f"{role} is missing", f"{role} is empty; give every row one."
+    if field.kind == "id":
+        return f"{role} id refused", f"{role} id {shown(cell)} {name_fault(str(cell))}."
+    kind = "a number" if field.kind == "number" else "a time"
+    try:
+        number = float(cell)
+    except (TypeError, ValueError):
+        number = 0.0  # has no fault of its own
+    fault = value_fault(number) if field.kind == "number" else time_fault(number * UNITS[unit] / 1e6)
+    if fault:
+        return f"{role} out of range", f"{role} {fault}."
+    hint = "" if field.kind == "number" else " (seconds since 1970, or a date like 2026-01-31)"
+    return f"{role} is not {kind}", f"{role} {shown(cell)} is not {kind}{hint}; correct or remove it."
+
+
+class IdColumn:
+    """Ids of one space as they come in: strings are numbered by polars, integers kept until the end.
+
+    Of a text file, where everything is a string, ids become integers if every one of them is printed
+    exactly so: "7" is, "07" is not.
+    """
+
+    def __init__(self, roles: Sequence[str], text: bool) -> None:
+        self.text = text
+        self.parts: dict[str, list[NDArray[Any]]] = {role: [] for role in roles}
+        self._strings = pl.Categories.random()
+        self._alive: pl.Series | None = None  # polars forgets the names when no column uses them
+        self._type: pl.DataType | None = None
+
+    def add(self, role: str, column: pl.Series) -> None:
+        if self._type is not None and column.dtype != self._type:
+            raise DataError(f"column '{column.name}': ids mix {self._type} and {column.dtype}; convert to one of them.")
+        self._type = column.dtype
+        if column.dtype == pl.String:
+            numbered = column.cast(pl.Categorical(self._strings))
+            self._alive = self._alive if self._alive is not None else numbered
+            column = numbered.to_physical()
+        self.parts[role].append(column.to_numpy())
+
+    def finish(self) -> tuple[dict[str, Codes], Ids]:
+        """The codes of every role, and the ids in canonical order."""
+        if self._type == pl.String:
+            return self._finish_strings()
+        columns = {role: joined(parts, np.int64) for role, parts in self.parts.items()}
+        together = next(iter(columns.values())) if len(columns) == 1 else np.concatenate(list(columns.values()))
+        codes, names = encode(together)
+        bounds = np.cumsum([len(column) for column in columns.values()])[:-1]
+        return dict(zip(columns, np.split(codes, bounds), strict=True)), Ids(names)
+
+    def _finish_strings(self) -> tuple[dict[str, Codes], Ids]:
+        names = self._strings.to_series()
+        used = np.zeros(len(names), dtype=bool)
+        for part in (part for parts in self.parts.values() for part in parts):
+            used[part] = True
+        numbers = names.cast(pl.Int64, strict=False) if self.text else None
+        whole = numbers is not None and bool((numbers.cast(pl.String) == names).fill_null(False).to_numpy()[used].all())
+        order = (numbers if whole and numbers is not None else names).arg_sort().to_numpy()
+        order = order[used[order]]
+        rank = np.empty(len(names), dtype=CODE)
+        rank[order] = np.arange(len(order), dtype=CODE)
+        codes = {role: joined(parts, CODE, rank) for role, parts in self.parts.items()}
+        if whole and numbers is not None:
+            return codes, Ids(numbers[order].to_numpy())
+        return codes, Ids(np.array(names[order].to_list(), dtype=STRING))
+
+
+def joined(parts: list[NDArray[Any]], dtype: Any, table: NDArray[Any] | None = None) -> NDArray[Any]:
+    """One array of all parts, looked up in a table where one is given; the parts are freed on the way."""
+    whole = np.empty(sum(map(len, parts)), dtype=dtype)
+    end = len(whole)
+    while parts:
+        part = parts.pop()
+        whole[end - len(part) : end] = part if table is None else table[part]
+        end -= len(part)
+    return whole

@@ -1,0 +1,213 @@
+"""Delimited text, chunk by chunk: the fast way where it is sure, the careful way where it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from fullrank.data.reading.columns import Mask, convert, explain
+from fullrank.data.reading.dialect import Dialect, Field
+from fullrank.data.reading.records import LONGEST_FIELD, Record, Unfinished, records
+from fullrank.data.reading.refusals import Refusals, Refused
+from fullrank.data.reading.stream import Stream
+from fullrank.errors import DataError
+
+CHUNK = 8 << 20
+PIECE = 128 << 10  # what is read carefully when a chunk is in doubt
+LONGEST_LINE = 4 << 20
+
+
+class Batch(NamedTuple):
+    """Some rows: a converted column for every role."""
+
+    columns: dict[str, object]
+    rows: int
+
+
+class TextReader:
+    """The records of a text file as batches of converted columns."""
+
+    def __init__(
+        self, stream: Stream, dialect: Dialect, fields: dict[int, Field], refusals: Refusals, unit: str
+    ) -> None:
+        self.stream, self.dialect, self.fields, self.refusals, self.unit = stream, dialect, fields, refusals, unit
+        self.line = dialect.line
+        self.offset = dialect.skip  # of the chunk's first byte in the expanded file
+        self.separator = dialect.separator.encode()
+        self.schema = {str(place): self._type(place) for place in range(dialect.width)}
+        self.wanted = sorted({*fields, dialect.width - 1})  # the last one shows whether fields are missing
+
+    def _type(self, place: int) -> pl.DataType:
+        field = self.fields.get(place)
+        sample = self.dialect.sample[place] if place < len(self.dialect.sample) else ""
+        if field is not None and field.kind == "number":
+            return pl.Float64()
+        if field is not None and field.kind == "time" and sample.isascii():
+            return pl.Int64() if sample.isdigit() else pl.String()
+        return pl.String()
+
+    def batches(self, head: bytes) -> Iterator[Batch]:
+        """All records after `head`'s skipped bytes, in order."""
+        rest = head[self.dialect.skip :]
+        final = False
+        while not final:
+            fresh = self.stream.read(CHUNK)
+            final = len(fresh) < CHUNK
+            rest = rest + fresh
+            body = rest if final else rest[: last_record_end(rest, self.separator)]
+            rest = rest[len(body) :]
+            if len(rest) > LONGEST_LINE:
+                raise DataError(f"{self.stream.name}:{self.line}: a line of over {LONGEST_LINE:,} bytes; is this text?")
+            yield from self._body(body)
+
+    def _body(self, body: bytes) -> Iterator[Batch]:
+        if not body:
+            return
+        batch = self._fast(body)
+        if batch is not None:
+            yield batch
+            return
+        while body:
+            piece = body if len(body) <= PIECE else body[: last_record_end(body[:PIECE], self.separator) or len(body)]
+            batch = self._fast(piece)
+            body = body[len(piece) :]
+            yield batch if batch is not None else self._careful(piece)
+
+    def _fast(self, body: bytes) -> Batch | None:
+        """The rows of these records by polars, or None where anything is unusual."""
+        text = plain_text(body, self.dialect.encoding)
+        if text is None:
+            return None
+        frame = parse(text, self.separator, self.schema, self.wanted)
+        if frame is None:
+            return None
+        columns: dict[str, object] = {}
+        for place, field in self.fields.items():
+            columns[field.role], bad = convert(frame[str(place)], field, self.unit)
+            if bad.any():
+                return None
+        self.line += frame.height if b'"' not in text else body.count(b"\n")
+        self.offset += len(body)
+        return Batch(columns, frame.height)
+
+    def _careful(self, piece: bytes) -> Batch:
+        """The rows of these records one by one; what cannot be taken is refused with its line."""
+        text = piece.decode(self.dialect.encoding, errors="surrogateescape")
+        good: list[Record] = []
+        refused: list[Refused] = []
+        for record in records(text, self.dialect.separator, self.line):
+            assert isinstance(record, Record)  # records end where pieces do
+            fault = self._fault(record, text)
+            if fault:
+                refused.append(Refused(record.line, fault[0], fault[1], record.raw))
+            else:
+                good.append(record)
+        columns: dict[str, object] = {}
+        keep: Mask = np.ones(len(good), dtype=bool)
+        for place, field in self.fields.items():
+            cells = pl.Series(str(place), [record.fields[place] for record in good], dtype=pl.String)
+            columns[field.role], bad = convert(cells, field, self.unit)
+            for row in np.flatnonzero(bad & keep).tolist():
+                reason, message = explain(field, cells[row], self.unit)
+                refused.append(Refused(good[row].line, reason, message, good[row].raw))
+            keep &= ~bad
+        self.refusals.take(refused)
+        self.line += piece.count(b"\n") + piece.count(b"\r") - piece.count(b"\r\n")
+        self.offset += len(piece)
+        kept = {role: column.filter(keep) if isinstance(column, pl.Series) else column[keep]  # type: ignore[index]
+                for role, column in columns.items()}  # fmt: skip
+        return Batch(kept, int(keep.sum()))
+
+    def _fault(self, record: Record, text: str) -> tuple[str, str] | None:
+        """What is wrong with a whole record: the reason to count it under, and the sentence."""
+        raw = record.raw
+        stray = next((place for place, c in enumerate(raw) if "\udc80" <= c <= "\udcff"), None)
+        if stray is not None:
+            at = self.offset + len(text[: record.start + stray].encode("utf-8", errors="surrogateescape"))
+            what = f"byte {ord(raw[stray]) - 0xDC00:#x} at offset {at}"
+            return "not UTF-8", f"{what} is not UTF-8; convert the file, or pass encoding='latin-1' if it is that."
+        if record.fault:
+            return record.fault, f"{record.fault}; repair the line."
+        if "\0" in raw:
+            return "NUL character", "the line contains a NUL character; remove it."
+        found, expected = len(record.fields), self.dialect.width
+        if found != expected:
+            return f"{found} fields, expected {expected}", f"{found} fields, expected {expected}; repair the line."
+        return None
+
+
+def last_record_end(data: bytes, separator: bytes) -> int:
+    """Where the last whole record ends: after a line end outside quotes; 0 where there is none."""
+    if b'"' not in data:
+        end = data.rfind(b"\n") + 1
+        return end or data.rfind(b"\r", 0, len(data) - 1) + 1
+    array = np.frombuffer(data, dtype=np.uint8)
+    ends = np.flatnonzero(array == ord("\n"))
+    quotes = np.flatnonzero(array == ord('"'))
+    outside = ends[np.searchsorted(quotes, ends) % 2 == 0]
+    if len(outside) and len(data) - outside[-1] <= LONGEST_FIELD:
+        return int(outside[-1]) + 1
+    return _careful_end(data, separator)
+
+
+def _careful_end(data: bytes, separator: bytes) -> int:
+    """The same where quotes are not what they seem: one never closed, or one inside a plain field."""
+    text = data.decode("latin-1")  # one character a byte
+    end = 0
+    for record in records(text, separator.decode("latin-1"), final=False):
+        if isinstance(record, Unfinished):
+            return record.offset
+        if record.end == len(text) and not text.endswith(("\n", "\r")):
+            return end
+        end = record.end
+    return end
+
+
+def plain_text(body: bytes, encoding: str) -> bytes | None:
+    r"""Records as UTF-8 with \n line ends, or None where the careful way must decide."""
+    if b"\0" in body or b"\x1f" in body:
+        return None
+    if not body.isascii():
+        try:
+            text = body.decode(encoding)
+        except UnicodeDecodeError:
+            return None
+        body = body if encoding == "utf-8" else text.encode()
+    if b'"' in body:
+        return body if body.count(b"\r") == body.count(b"\r\n") else None
+    if b"\r" in body:
+        body = body.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return None if b" " in body and (b" \n" in body or body.endswith(b" ")) else body
+
+
+def parse(text: bytes, separator: bytes, schema: dict[str, pl.DataType], wanted: list[int]) -> pl.DataFrame | None:
+    """Records by polars, or None unless every record certainly has all its fields."""
+    quoted = b'"' in text
+    if quoted and not quotes_are_structural(text, separator):
+        return None
+    lines = text.count(b"\n") + (not text.endswith(b"\n")) if quoted else None
+    if len(separator) > 1:
+        text = text.replace(separator, b"\x1f")
+        separator = b"\x1f"
+    try:
+        frame = pl.read_csv(
+            text, has_header=False, separator=separator.decode(), schema=schema, columns=wanted
+        )  # fmt: skip
+    except (pl.exceptions.PolarsError, ValueError):
+        return None
+    if lines is not None and frame.height != lines:
+        return None
+    missing = [column.null_count() for column in frame.get_columns()]
+    if missing[-1] and not any(missing[:-1]) and not quoted:  # an empty last field is no missing one
+        missing[-1] -= missing[-1] * (text.count(separator) == frame.height * (len(schema) - 1))
+    return None if any(missing) else frame
+
+
+def quotes_are_structural(text: bytes, separator: bytes) -> bool:
+    """Whether every quote opens a field at its start or closes one at its end: none escaped, none inside."""
+    opening = text.count(separator + b'"') + text.count(b'\n"') + text.startswith(b'"')
+    closing = text.count(b'"' + separator) + text.count(b'"\n') + text.count(b'"\r\n') + text.endswith(b'"')
+    return opening == closing and opening + closing == text.count(b'"')

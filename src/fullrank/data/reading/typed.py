@@ -1,0 +1,122 @@
+"""Tables whose columns have types already: parquet files, data frames, mappings of columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from fullrank.data.reading.columns import convert, explain
+from fullrank.data.reading.dialect import Field, locate
+from fullrank.data.reading.refusals import Refusals, Refused
+from fullrank.data.reading.text import Batch
+from fullrank.errors import DataError, shown
+
+ROWS = 1_000_000  # in a batch
+
+
+def parquet_batches(path: str, fields: Sequence[Field], refusals: Refusals, unit: str) -> Iterator[Batch]:
+    """The wanted columns of a parquet file, some rows at a time."""
+    try:
+        lazy = pl.scan_parquet(path, glob=False)
+        columns = lazy.collect_schema().names()
+        places = locate(fields, columns, len(columns), path)
+        chosen = lazy.select(pl.col(columns[place]) for place in places.values())
+        first = 0
+        for frame in chosen.collect_batches(chunk_size=ROWS, maintain_order=True):
+            yield typed_batch(frame, _by_role(fields, places, columns), refusals, unit, first)
+            first += frame.height
+    except (pl.exceptions.PolarsError, OSError) as error:
+        reason = str(error).splitlines()[0]
+        raise DataError(f"{path}: not a whole parquet file ({shown(reason)}); fetch or write it again.") from error
+
+
+def frame_batches(frame: Any, fields: Sequence[Field], refusals: Refusals, unit: str) -> Iterator[Batch]:
+    """The wanted columns of any data frame that narwhals knows, or of a mapping of columns."""
+    table = frame if isinstance(frame, Mapping) else _narwhals(frame)
+    columns = [str(column) for column in (table if isinstance(table, Mapping) else table.columns)]
+    places = locate(fields, columns, len(columns), refusals.name)
+    chosen = _by_role(fields, places, columns)
+    series = [_series(table[field_column], field_column) for field_column in chosen]
+    if len({len(column) for column in series}) > 1:
+        lengths = {column.name: len(column) for column in series}
+        raise DataError(f"{refusals.name}: columns of different lengths {lengths}; give columns of one length.")
+    whole = pl.DataFrame(series)
+    for first in range(0, whole.height, ROWS):
+        yield typed_batch(whole.slice(first, ROWS), chosen, refusals, unit, first)
+
+
+def _by_role(fields: Sequence[Field], places: dict[str, int], columns: Sequence[str]) -> dict[str, Field]:
+    return {columns[places[field.role]]: field for field in fields if field.role in places}
+
+
+def typed_batch(
+    frame: pl.DataFrame, fields: dict[str, Field], refusals: Refusals, unit: str, first: int
+) -> Batch:  # fmt: skip
+    """Converted columns of some rows; what cannot be taken is refused with its row number."""
+    columns: dict[str, Any] = {}
+    keep = np.ones(frame.height, dtype=bool)
+    refused: list[Refused] = []
+    for name, field in fields.items():
+        columns[field.role], bad = convert(frame[name], field, unit)
+        for row in np.flatnonzero(bad & keep).tolist():
+            reason, message = explain(field, frame[name][row], unit)
+            refused.append(Refused(first + row, reason, f"column '{name}': {message}", str(frame.row(row))))
+        keep &= ~bad
+    refusals.take(refused)
+    if not keep.all():
+        columns = {role: c.filter(keep) if isinstance(c, pl.Series) else c[keep] for role, c in columns.items()}
+    return Batch(columns, int(keep.sum()))
+
+
+def _narwhals(frame: Any) -> Any:
+    import narwhals
+
+    try:
+        table = narwhals.from_native(frame)
+    except TypeError:
+        raise DataError(
+            f"cannot read a {type(frame).__name__}; pass a path, a data frame, a sparse matrix, "
+            "or a dict of columns such as {'user': [...], 'item': [...]}."
+        ) from None
+    return table.collect() if isinstance(table, narwhals.LazyFrame) else table
+
+
+def _series(column: Any, name: str) -> pl.Series:
+    """A column as a polars series; types that cannot hold what is wanted are refused."""
+    native = column.to_native() if hasattr(column, "to_native") else column
+    if isinstance(native, pl.Series):
+        return native.alias(name)
+    if not isinstance(native, np.ndarray) and hasattr(native, "__arrow_c_stream__"):
+        return pl.Series(name, native)
+    array = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else native)
+    if array.ndim != 1:
+        raise DataError(f"column '{name}' has shape {array.shape}; expected one column.")
+    if array.dtype.kind in "iufb":
+        return pl.Series(name, np.ascontiguousarray(array.astype(array.dtype.newbyteorder("="), copy=False)))
+    if array.dtype.kind == "M":
+        return pl.Series(name, array.astype("datetime64[us]"))
+    return _from_objects(array.tolist(), name)
+
+
+def _from_objects(cells: list[Any], name: str) -> pl.Series:
+    cells = [None if _is_missing(cell) else cell for cell in cells]
+    kinds = {type(cell) for cell in cells if cell is not None}
+    try:
+        if all(issubclass(kind, str) for kind in kinds):
+            return pl.Series(name, cells, dtype=pl.String)
+        return pl.Series(name, cells, strict=True)
+    except UnicodeEncodeError:
+        raise DataError(
+            f"column '{name}' has text with a lone surrogate, which is no valid unicode; repair it."
+        ) from None
+    except (TypeError, OverflowError, pl.exceptions.PolarsError):
+        found = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise DataError(f"column '{name}' mixes {found}; convert it to one type (1 is not '1').") from None
+
+
+def _is_missing(cell: Any) -> bool:
+    return cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and math.isnan(cell))
