@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +10,6 @@ from numpy.typing import NDArray
 from fullrank.data.ids import STRING, Codes
 from fullrank.data.times import Times
 from fullrank.errors import DataError, check
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Values: TypeAlias = NDArray[np.float32]
 Duplicates: TypeAlias = Literal["last", "sum", "mean", "max", "error"]
@@ -82,17 +79,18 @@ def value_fault(value: float) -> str:
     return ""
 
 
-def row_order(*keys: tuple[Codes, int]) -> NDArray[np.intp]:
-    """The order of rows by several code columns, first key first; each comes with its number of codes.
+def sort_rows(*keys: tuple[NDArray[Any], int]) -> tuple[NDArray[np.intp], list[Codes]]:
+    """The order of rows by several code columns, first key first, and those columns in that order.
 
-    Row numbers are packed into the sorted integer where they fit, since sorting integers is
-    several times faster than sorting positions.
+    Each column comes with its number of codes. Row numbers are packed into the sorted integer where
+    they fit, since sorting integers is several times faster than sorting positions.
     """
     rows = len(keys[0][0])
     bits = [max(n - 1, 0).bit_length() for _, n in keys]
     row_bits = max(rows - 1, 0).bit_length()
     if sum(bits) + row_bits > 63:
-        return np.lexsort([codes for codes, _ in reversed(keys)])
+        order = np.lexsort([codes for codes, _ in reversed(keys)])
+        return order, [frozen(codes[order].astype(CODE, copy=False)) for codes, _ in keys]
     packed = np.zeros(rows, dtype=np.int64)
     for (codes, _), width in zip(keys, bits, strict=True):
         packed <<= width
@@ -100,8 +98,12 @@ def row_order(*keys: tuple[Codes, int]) -> NDArray[np.intp]:
     packed <<= row_bits
     packed |= np.arange(rows, dtype=np.int64)
     packed.sort()
+    columns = []
+    for place, width in enumerate(bits):
+        shift = row_bits + sum(bits[place + 1 :])
+        columns.append(frozen(((packed >> shift) & ((1 << width) - 1)).astype(CODE)))
     packed &= (1 << row_bits) - 1
-    return packed.astype(np.intp, copy=False)
+    return packed.astype(np.intp, copy=False), columns
 
 
 def repeats(*columns: NDArray[Any]) -> NDArray[np.bool_]:
@@ -112,6 +114,15 @@ def repeats(*columns: NDArray[Any]) -> NDArray[np.bool_]:
         for column in columns:
             same[1:] &= column[1:] == column[:-1]
     return same
+
+
+def rising(*columns: NDArray[Any]) -> bool:
+    """Whether every row is after the row before it, by the first column that differs."""
+    later = np.zeros(max(len(columns[0]) - 1, 0), dtype=bool)
+    for column in reversed(columns):
+        later &= column[1:] == column[:-1]
+        later |= column[1:] > column[:-1]
+    return bool(later.all())
 
 
 def merge(
@@ -164,10 +175,11 @@ def encode(names: NDArray[Any]) -> tuple[Codes, NDArray[Any]]:
         return _encode_strings(names)
     low, high = (int(names.min()), int(names.max())) if len(names) else (0, -1)
     if high - low < 4 * len(names) + 1_000_000:  # a table of the whole range is the fastest
+        places = names - low if low else names
         present = np.zeros(high - low + 1, dtype=bool)
-        present[names - low] = True
+        present[places] = True
         table = np.cumsum(present, dtype=CODE) - CODE(1)
-        return table[names - low], np.flatnonzero(present) + low
+        return table[places], np.flatnonzero(present) + low
     distinct = np.unique(names)
     return np.searchsorted(distinct, names).astype(CODE), distinct
 
@@ -175,17 +187,9 @@ def encode(names: NDArray[Any]) -> tuple[Codes, NDArray[Any]]:
 def _encode_strings(names: NDArray[Any]) -> tuple[Codes, NDArray[Any]]:
     import polars as pl
 
-    seen = pl.Categories.random()
-    column = pl.Series(names, dtype=pl.String).cast(pl.Categorical(seen))  # names live as long as this does
-    return canonical_codes(column.to_physical().to_numpy(), seen.to_series())
+    from fullrank.data.strings import Dictionary, sorted_numbers, to_numpy
 
-
-def canonical_codes(codes: NDArray[Any], names: pl.Series) -> tuple[Codes, NDArray[Any]]:
-    """Codes into names in any order, as codes into those that occur, in canonical order."""
-    used = np.zeros(len(names), dtype=bool)
-    used[codes] = True
-    order = names.arg_sort().to_numpy()
-    order = order[used[order]]
-    rank = np.empty(len(names), dtype=CODE)
-    rank[order] = np.arange(len(order), dtype=CODE)
-    return rank[codes], np.array(names[order].to_list(), dtype=STRING)
+    dictionary = Dictionary()
+    numbers = dictionary.numbers(pl.Series(names, dtype=pl.String))
+    place, ordered = sorted_numbers(dictionary.names())
+    return place[numbers], to_numpy(ordered)

@@ -17,8 +17,9 @@ from fullrank.data.canonical import (
     frozen,
     owned,
     repeats,
-    row_order,
+    rising,
     same_column,
+    sort_rows,
 )
 from fullrank.data.ids import Codes, Ids, Name, as_names
 from fullrank.data.intake import Intake
@@ -74,9 +75,7 @@ class Graded:
         for name, column in (("time", self.time), ("name", self.names)):
             if column is not None and len(column) != len(self.user):
                 raise DataError(f"{len(column)} case {name}s for {len(self.user)} cases.")
-        rising = self.item[1:] > self.item[:-1]
-        rising[self.start[1:-1][(sizes[:-1] > 0) & (self.start[1:-1] < len(self.item))] - 1] = True
-        if not rising.all():
+        if not rising(self.case, self.item):
             raise DataError("the items of a case are not sorted without duplicates; use Graded.of(...).")
 
     @classmethod
@@ -222,8 +221,8 @@ def canonical(
     for column in (item, grade, user, time):
         if column is not None and len(column) != len(session):
             raise DataError(f"columns of {len(session)} and {len(column)} rows; give columns of one length.")
-    order = row_order((session, len(names)), (item, len(items)))
-    session, item, grade, user = session[order], item[order], grade[order], user[order]
+    order, (session, item) = sort_rows((session, len(names)), (item, len(items)))
+    grade, user = grade[order], user[order]
     begins = np.flatnonzero(~repeats(session))
     if (np.maximum.reduceat(user, begins) != np.minimum.reduceat(user, begins)).any() if len(begins) else False:
         several = int((np.maximum.reduceat(user, begins) != np.minimum.reduceat(user, begins)).argmax())

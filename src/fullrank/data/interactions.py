@@ -19,8 +19,9 @@ from fullrank.data.canonical import (
     frozen,
     merge,
     repeats,
-    row_order,
+    rising,
     same_column,
+    sort_rows,
 )
 from fullrank.data.ids import Codes, Ids, Name, as_names
 from fullrank.data.intake import Intake
@@ -69,10 +70,7 @@ class Interactions:
                 raise DataError(
                     f"{name} has {len(column)} rows, user has {len(self.user)}; give columns of one length."
                 )
-        later = (self.user[1:] > self.user[:-1]) | (
-            (self.user[1:] == self.user[:-1]) & (self.item[1:] > self.item[:-1])
-        )
-        if not later.all():
+        if not rising(self.user, self.item):
             raise DataError("rows are not sorted by user and item without duplicates; use Interactions.of(...).")
 
     @classmethod
@@ -97,7 +95,8 @@ class Interactions:
         item_codes, items = _coded(item, items)
         values = None if value is None else checked_values(value)
         times = None if time is None else checked_times(time)
-        return canonical(user_codes, item_codes, values, times, users, items, duplicates, Intake(len(user_codes)))
+        columns = present(user=user_codes, item=item_codes, value=values, time=times)
+        return canonical(columns, users, items, duplicates, Intake(len(user_codes)))
 
     @property
     def n_users(self) -> int:
@@ -187,16 +186,13 @@ class Interactions:
     def catalogue(self, users: Iterable[Name] = (), items: Iterable[Name] = ()) -> Interactions:
         """The same feedback in a larger catalogue: some of it nobody touched."""
         more_users, more_items = self.users.union(users), self.items.union(items)
-        return canonical(
-            more_users.codes(self.users.names)[self.user],
-            more_items.codes(self.items.names)[self.item],
-            self.value,
-            self.time,
-            more_users,
-            more_items,
-            "error",
-            self.intake,
+        columns = present(
+            user=more_users.codes(self.users.names)[self.user],
+            item=more_items.codes(self.items.names)[self.item],
+            value=self.value,
+            time=self.time,
         )
+        return canonical(columns, more_users, more_items, "error", self.intake)
 
     def __len__(self) -> int:
         return len(self.user)
@@ -228,23 +224,17 @@ def _coded(names: Iterable[Name] | NDArray[Any], ids: Ids | None) -> tuple[Codes
 
 
 def canonical(
-    user: Codes,
-    item: Codes,
-    value: Values | None,
-    time: Times | None,
-    users: Ids,
-    items: Ids,
-    duplicates: Duplicates,
-    intake: Intake,
+    columns: dict[str, NDArray[Any]], users: Ids, items: Ids, duplicates: Duplicates, intake: Intake
 ) -> Interactions:
-    """Sort coded columns, merge duplicates by the rule and count them."""
-    for column in (item, value, time):
-        if column is not None and len(column) != len(user):
-            raise DataError(f"columns of {len(user)} and {len(column)} rows; give columns of one length.")
-    order = row_order((user, len(users)), (item, len(items)))
-    user, item = frozen(user[order]), frozen(item[order])
-    value = None if value is None else frozen(value[order])
-    time = None if time is None else frozen(time[order])
+    """Sort coded columns (user, item, value, time), merge duplicates by the rule and count them.
+
+    The columns are taken out of the dict one by one, so that little more than one of them is in memory twice.
+    """
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise DataError(f"columns of different lengths {lengths}; give columns of one length.")
+    order, (user, item) = sort_rows((columns.pop("user"), len(users)), (columns.pop("item"), len(items)))
+    value, time = (frozen(columns.pop(name)[order]) if name in columns else None for name in ("value", "time"))
     del order
     repeat = repeats(user, item)
     merged = int(repeat.sum())
@@ -259,3 +249,8 @@ def canonical(
         value, time = merge(repeat, value, time, duplicates)
         user, item = user[~repeat], item[~repeat]
     return Interactions(user, item, value, time, users, items, replace(intake, merged=intake.merged + merged))
+
+
+def present(**columns: NDArray[Any] | None) -> dict[str, NDArray[Any]]:
+    """The columns that are there."""
+    return {name: column for name, column in columns.items() if column is not None}

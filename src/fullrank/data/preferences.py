@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.data.canonical import CODE, checked_codes, encode, frozen, repeats, row_order, same_column
+from fullrank.data.canonical import checked_codes, encode, frozen, repeats, rising, same_column, sort_rows
 from fullrank.data.ids import Codes, Ids, Name, as_names
 from fullrank.data.intake import Intake
 from fullrank.errors import DataError
@@ -45,8 +45,7 @@ class Preferences:
             raise DataError(
                 f"{int(itself.sum())} preferences of an item over itself, the first of {name!r}; remove them."
             )
-        order = row_order(*_keys(self.user, self.better, self.worse, self.users, self.items))
-        if not (order == np.arange(len(order))).all() or repeats(self.user, self.better, self.worse).any():
+        if not rising(self.user, self.better, self.worse):
             raise DataError("preferences are not sorted without duplicates; use Preferences.of(...).")
 
     @classmethod
@@ -89,16 +88,11 @@ class Preferences:
         return f"Preferences({len(self):,} of {len(self.users):,} users over {len(self.items):,} items)"
 
 
-def _keys(user: Codes, better: Codes, worse: Codes, users: Ids, items: Ids) -> list[tuple[Codes, int]]:
-    return [(user, len(users)), (better, len(items)), (worse, len(items))]
-
-
 def preferences(user: Codes, better: Codes, worse: Codes, users: Ids, items: Ids, intake: Intake) -> Preferences:
     """Sort coded columns and merge repeated preferences, counting them."""
     if not len(user) == len(better) == len(worse):
         raise DataError("user, better and worse must be of one length.")
-    order = row_order(*_keys(user, better, worse, users, items))
-    user, better, worse = (column[order].astype(CODE, copy=False) for column in (user, better, worse))
+    _, (user, better, worse) = sort_rows((user, len(users)), (better, len(items)), (worse, len(items)))
     repeat = repeats(user, better, worse)
     user, better, worse = (frozen(column[~repeat]) for column in (user, better, worse))
     return Preferences(user, better, worse, users, items, replace(intake, merged=intake.merged + int(repeat.sum())))

@@ -13,7 +13,7 @@ import numpy as np
 from fullrank.data import graded, interactions
 from fullrank.data.canonical import Duplicates
 from fullrank.data.graded import Graded
-from fullrank.data.ids import Codes, Ids
+from fullrank.data.ids import Ids
 from fullrank.data.intake import Intake
 from fullrank.data.interactions import Interactions
 from fullrank.data.memory import check_fits
@@ -69,14 +69,10 @@ def read(
     if _is_sparse(source):
         return _from_sparse(source, duplicates or "sum", feedback, scale)
     table = read_table(source, _fields("interactions", columns), **options)
-    value = table.columns.get("value")
-    _check_values(value, feedback, scale, table.name)
+    _check_values(table.columns.get("value"), feedback, scale, table.name)
     rule: Duplicates = duplicates or ("sum" if feedback == "implicit" else "last")
-    coded_users, user = _into(table, "user", users)
-    coded_items, item = _into(table, "item", items)
-    time = table.columns.get("time")
-    table.columns.clear()
-    return interactions.canonical(user, item, value, time, coded_users, coded_items, rule, table.intake)
+    users, items = _into(table, "user", users), _into(table, "item", items)
+    return interactions.canonical(table.columns, users, items, rule, table.intake)
 
 
 def read_sessions(
@@ -225,14 +221,15 @@ def _fields(container: str, columns: Columns) -> list[Field]:
     return [Field(role, roles[role][0], columns[role]) for role in roles if role in columns]
 
 
-def _into(table: Table, role: str, ids: Ids | None) -> tuple[Ids, Codes]:
-    """Codes of a column in a given catalogue; unknown names are an error that says how many."""
+def _into(table: Table, role: str, ids: Ids | None) -> Ids:
+    """The ids of a column: its own, or a given catalogue that must hold them all."""
     if ids is None:
-        return table.ids[role], table.columns[role]
+        return table.ids[role]
     try:
-        return ids, ids.codes(table.ids[role].names)[table.columns[role]]
+        table.columns[role] = ids.codes(table.ids[role].names)[table.columns[role]]
     except DataError as error:
         raise DataError(f"{table.name}: {role}s outside the given catalogue: {error}") from None
+    return ids
 
 
 def _check_values(value: Any, feedback: Feedback | None, scale: tuple[float, float] | None, name: str) -> None:
@@ -268,7 +265,9 @@ def _from_sparse(matrix: Any, duplicates: Duplicates, feedback: Feedback | None,
     values = checked_values(value[stored])
     _check_values(values, feedback, scale, "sparse matrix")
     users, items = Ids.numbered(n_users), Ids.numbered(n_items)
-    return interactions.canonical(
-        checked_codes(user[stored], n_users, "user"), checked_codes(item[stored], n_items, "item"),
-        values, None, users, items, duplicates, intake,
-    )  # fmt: skip
+    columns = {
+        "user": checked_codes(user[stored], n_users, "user"),
+        "item": checked_codes(item[stored], n_items, "item"),
+        "value": values,
+    }
+    return interactions.canonical(columns, users, items, duplicates, intake)

@@ -10,8 +10,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from fullrank.data.canonical import CODE, encode, value_fault, values_ok
-from fullrank.data.ids import LONGEST_NAME, STRING, Codes, Ids, name_fault
+from fullrank.data.ids import LONGEST_NAME, Codes, Ids, name_fault
 from fullrank.data.reading.dialect import Field
+from fullrank.data.strings import Dictionary, as_integers, sorted_numbers, to_numpy
 from fullrank.data.times import MICROSECONDS, time_fault, times_ok
 from fullrank.errors import DataError, check, shown
 
@@ -134,45 +135,48 @@ class IdColumn:
     def __init__(self, roles: Sequence[str], text: bool) -> None:
         self.text = text
         self.parts: dict[str, list[NDArray[Any]]] = {role: [] for role in roles}
-        self._strings = pl.Categories.random()
-        self._alive: pl.Series | None = None  # polars forgets the names when no column uses them
+        self._dictionary = Dictionary()
         self._type: pl.DataType | None = None
 
     def add(self, role: str, column: pl.Series) -> None:
-        if self._type is not None and column.dtype != self._type:
+        """Append a column of one role."""
+        if self._type is None:
+            self._type = column.dtype
+        if self._type != column.dtype:
+            self._agree(column)
+        self.parts[role].append(self._numbered(column.cast(self._type)))
+
+    def _agree(self, column: pl.Series) -> None:
+        """Integers met strings: in a text file all of them are strings, elsewhere it is an error."""
+        if not self.text:
             raise DataError(f"column '{column.name}': ids mix {self._type} and {column.dtype}; convert to one of them.")
-        self._type = column.dtype
-        if column.dtype == pl.String:
-            numbered = column.cast(pl.Categorical(self._strings))
-            self._alive = self._alive if self._alive is not None else numbered
-            column = numbered.to_physical()
-        self.parts[role].append(column.to_numpy())
+        if self._type == pl.Int64:
+            self._type = pl.String()
+            for parts in self.parts.values():
+                parts[:] = [self._numbered(pl.Series(part).cast(pl.String)) for part in parts]
+
+    def _numbered(self, column: pl.Series) -> NDArray[Any]:
+        if column.dtype != pl.String:
+            low, high = column.min(), column.max()
+            small = low is not None and int(low) >= 0 and int(high) < 2**31  # type: ignore[arg-type]
+            return column.cast(pl.Int32).to_numpy() if small else column.to_numpy()
+        return self._dictionary.numbers(column)
 
     def finish(self) -> tuple[dict[str, Codes], Ids]:
         """The codes of every role, and the ids in canonical order."""
         if self._type == pl.String:
             return self._finish_strings()
-        columns = {role: joined(parts, np.int64) for role, parts in self.parts.items()}
+        columns = {role: joined(parts, np.result_type(*parts)) for role, parts in self.parts.items()}
         together = next(iter(columns.values())) if len(columns) == 1 else np.concatenate(list(columns.values()))
         codes, names = encode(together)
         bounds = np.cumsum([len(column) for column in columns.values()])[:-1]
         return dict(zip(columns, np.split(codes, bounds), strict=True)), Ids(names)
 
     def _finish_strings(self) -> tuple[dict[str, Codes], Ids]:
-        names = self._strings.to_series()
-        used = np.zeros(len(names), dtype=bool)
-        for part in (part for parts in self.parts.values() for part in parts):
-            used[part] = True
-        numbers = names.cast(pl.Int64, strict=False) if self.text else None
-        whole = numbers is not None and bool((numbers.cast(pl.String) == names).fill_null(False).to_numpy()[used].all())
-        order = (numbers if whole and numbers is not None else names).arg_sort().to_numpy()
-        order = order[used[order]]
-        rank = np.empty(len(names), dtype=CODE)
-        rank[order] = np.arange(len(order), dtype=CODE)
-        codes = {role: joined(parts, CODE, rank) for role, parts in self.parts.items()}
-        if whole and numbers is not None:
-            return codes, Ids(numbers[order].to_numpy())
-        return codes, Ids(np.array(names[order].to_list(), dtype=STRING))
+        names = self._dictionary.names()
+        integers = as_integers(names) if self.text else None
+        place, ordered = sorted_numbers(names if integers is None else integers)
+        return {role: joined(parts, CODE, place) for role, parts in self.parts.items()}, Ids(to_numpy(ordered))
 
 
 def joined(parts: list[NDArray[Any]], dtype: Any, table: NDArray[Any] | None = None) -> NDArray[Any]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from fullrank.data.ids import is_canonical_integer
 from fullrank.data.reading.columns import Mask, convert, explain
 from fullrank.data.reading.dialect import Dialect, Field
 from fullrank.data.reading.records import LONGEST_FIELD, Record, Unfinished, records
@@ -38,6 +39,9 @@ class TextReader:
         self.offset = dialect.skip  # of the chunk's first byte in the expanded file
         self.separator = dialect.separator.encode()
         self.schema = {str(place): self._type(place) for place in range(dialect.width)}
+        self._integer_ids = any(
+            field.kind == "id" and self.schema[str(place)] == pl.Int64 for place, field in fields.items()
+        )
         self.wanted = sorted({*fields, dialect.width - 1})  # the last one shows whether fields are missing
 
     def _type(self, place: int) -> pl.DataType:
@@ -45,8 +49,8 @@ class TextReader:
         sample = self.dialect.sample[place] if place < len(self.dialect.sample) else ""
         if field is not None and field.kind == "number":
             return pl.Float64()
-        if field is not None and field.kind == "time" and sample.isascii():
-            return pl.Int64() if sample.isdigit() else pl.String()
+        if field is not None and field.kind in ("id", "time") and is_canonical_integer(sample):
+            return pl.Int64()
         return pl.String()
 
     def batches(self, head: bytes) -> Iterator[Batch]:
@@ -82,6 +86,11 @@ class TextReader:
         if text is None:
             return None
         frame = parse(text, self.separator, self.schema, self.wanted)
+        if frame is None and self._integer_ids:  # perhaps there are other ids among them
+            self._integer_ids = False
+            ids = {str(place): pl.String() for place, field in self.fields.items() if field.kind == "id"}
+            self.schema = {**self.schema, **ids}
+            frame = parse(text, self.separator, self.schema, self.wanted)
         if frame is None:
             return None
         columns: dict[str, object] = {}
@@ -192,6 +201,8 @@ def parse(text: bytes, separator: bytes, schema: dict[str, pl.DataType], wanted:
     if len(separator) > 1:
         text = text.replace(separator, b"\x1f")
         separator = b"\x1f"
+    if pl.Int64 in schema.values() and has_odd_integers(text, separator):
+        return None
     try:
         frame = pl.read_csv(
             text, has_header=False, separator=separator.decode(), schema=schema, columns=wanted
@@ -204,6 +215,23 @@ def parse(text: bytes, separator: bytes, schema: dict[str, pl.DataType], wanted:
     if missing[-1] and not any(missing[:-1]) and not quoted:  # an empty last field is no missing one
         missing[-1] -= missing[-1] * (text.count(separator) == frame.height * (len(schema) - 1))
     return None if any(missing) else frame
+
+
+def has_odd_integers(text: bytes, separator: bytes) -> bool:
+    """Whether any field starts as no integer is printed: 01, +1, -0. As ids these are not 1 and 0."""
+    if b"+" in text or b"-0" in text or (text[:1] == b"0" and text[1:2].isdigit()):
+        return True
+    array = np.frombuffer(text + b"\n\n", dtype=np.uint8)
+    starts = [np.frombuffer(before + b"0", dtype=np.uint16)[0] for before in (separator, b"\n", b'"')]
+    for shift in (0, 1):  # two bytes at a time, from even and from odd places
+        pairs = array[shift : len(array) - (len(array) - shift) % 2].view(np.uint16)
+        zero = pairs == starts[0]
+        for start in starts[1:]:
+            zero |= pairs == start
+        after = array[np.minimum(2 * np.flatnonzero(zero) + shift + 2, len(array) - 1)]
+        if (after - np.uint8(ord("0")) < 10).any():  # wraps around below "0"
+            return True
+    return False
 
 
 def quotes_are_structural(text: bytes, separator: bytes) -> bool:

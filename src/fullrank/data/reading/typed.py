@@ -119,4 +119,6 @@ def _from_objects(cells: list[Any], name: str) -> pl.Series:
 
 
 def _is_missing(cell: Any) -> bool:
-    return cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and math.isnan(cell))
+    return (
+        cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and math.isnan(cell))
+    )
