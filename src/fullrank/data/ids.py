@@ -204,7 +204,8 @@ def _as_strings(column: Sequence[str]) -> NDArray[Any]:
 def _checked_strings(names: NDArray[Any]) -> NDArray[Any]:
     """Refuse an empty id, a NUL, and an id over 1 KiB, naming the row."""
     length = np.strings.str_len(names)
-    suspicious = (length == 0) | (length > LONGEST_NAME // 4) | (np.strings.find(names, "\0") >= 0)
+    has_nul = np.fromiter(("\0" in name for name in names.tolist()), dtype=bool, count=len(names))
+    suspicious = (length == 0) | (length > LONGEST_NAME // 4) | has_nul  # np.strings.find cannot look for NUL
     for row in np.flatnonzero(suspicious).tolist():
         fault = name_fault(names[row])
         if fault:

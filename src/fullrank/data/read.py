@@ -256,7 +256,12 @@ def _is_sparse(source: Any) -> bool:
 def _from_sparse(matrix: Any, duplicates: Duplicates, feedback: Feedback | None, scale: Any) -> Interactions:
     """A users x items matrix; stored zeros are no feedback, repeated entries add up unless told otherwise."""
     n_users, n_items = matrix.shape
-    entries = matrix.tocoo()
+    try:
+        if hasattr(matrix, "check_format"):
+            matrix.check_format(full_check=True)  # compiled loops trust the indices
+        entries = matrix.tocoo()
+    except ValueError as error:
+        raise DataError(f"the sparse matrix is inconsistent ({error}); rebuild it.") from error
     user, item, value = entries.row, entries.col, entries.data
     stored = value != 0  # NaN is kept, to be refused by the check
     intake = Intake(len(value), dropped={"explicit zero": int((~stored).sum())} if not stored.all() else {})

@@ -44,9 +44,8 @@ def _ids(column: pl.Series, field: Field) -> tuple[pl.Series, Mask]:
             "convert it to integers or strings."
         )
     length = column.str.len_bytes()
-    if column.null_count() == 0 and int(length.min() or 0) > 0 and int(length.max() or 0) <= LONGEST_NAME:  # type: ignore[arg-type]
-        return column, np.zeros(len(column), dtype=bool)
-    return column, (column.is_null() | (length == 0) | (length > LONGEST_NAME)).fill_null(True).to_numpy()
+    bad = (length == 0) | (length > LONGEST_NAME) | column.str.contains("\0", literal=True)
+    return column, bad.fill_null(True).to_numpy()
 
 
 def _numbers(column: pl.Series, field: Field) -> tuple[NDArray[np.float32], Mask]:

@@ -35,7 +35,11 @@ class Stream:
         self.regular = stat.S_ISREG(self._before.st_mode)
         self.magic = _peek(self._file)
         self.compression = ""
-        self.compression, self._source = self._expander()
+        try:
+            self._source = self._expanded()
+        except BaseException:
+            self.__exit__()
+            raise
 
     @property
     def size(self) -> int | None:
@@ -82,13 +86,13 @@ class Stream:
                 raise DataError(f"{self.name}: the bzip2 data is damaged; fetch the file again.") from error
             raise StorageError(f"{self.name}: cannot be read ({error.strerror or error}).") from error
 
-    def _expander(self) -> tuple[str, Any]:
+    def _expanded(self) -> Any:
         for magic, (kind, opened) in EXPANDERS.items():
             if self.magic.startswith(magic):
                 self.compression = kind
                 with self._explained():
-                    return kind, opened(self._file, self.name)
-        return "", self._file
+                    return opened(self._file, self.name)
+        return self._file
 
     def __enter__(self) -> Self:
         return self

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fullrank.data.reading.columns import convert, explain
 from fullrank.data.reading.dialect import Field, locate
@@ -90,9 +91,20 @@ def _series(column: Any, name: str) -> pl.Series:
     native = column.to_native() if hasattr(column, "to_native") else column
     if isinstance(native, pl.Series):
         return native.alias(name)
-    if not isinstance(native, np.ndarray) and hasattr(native, "__arrow_c_stream__"):
-        return pl.Series(name, native)
-    array = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else native)
+    if isinstance(getattr(native, "dtype", None), np.dtype):
+        return _from_array(np.asarray(native), name)
+    if hasattr(native, "__arrow_c_stream__") or hasattr(native, "__arrow_c_array__"):
+        try:
+            return pl.Series(name, native)
+        except ImportError:  # pandas hands over Arrow columns only with pyarrow installed
+            pass
+    cells = list(native)
+    if any(isinstance(cell, str) or _is_missing(cell) for cell in cells):
+        return _from_objects(cells, name)  # NumPy's fixed-width strings would lose trailing NULs
+    return _from_array(np.asarray(cells), name)
+
+
+def _from_array(array: NDArray[Any], name: str) -> pl.Series:
     if array.ndim != 1:
         raise DataError(f"column '{name}' has shape {array.shape}; expected one column.")
     if array.dtype.kind in "iufb":
@@ -119,6 +131,6 @@ def _from_objects(cells: list[Any], name: str) -> pl.Series:
 
 
 def _is_missing(cell: Any) -> bool:
-    return (
-        cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and math.isnan(cell))
-    )
+    if isinstance(cell, float):
+        return math.isnan(cell)
+    return cell is None or type(cell).__name__ in ("NAType", "NaTType")
