@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -14,6 +15,7 @@ Column: TypeAlias = str | int  # a column by its name, or by its position from 0
 
 SEPARATORS = ("::", "\t", ",", ";", "|", " ")
 HEAD = 64 << 10
+QUOTED = re.compile(r'"(?:[^"]|"")*"')
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,7 @@ def sniff(head: bytes, name: str, fields: Sequence[Field], separator: str | None
 
 def _separator(text: str) -> str:
     """The first separator that cuts the first lines into the same number of fields, at least two."""
+    text = QUOTED.sub('""', text)
     lines = [line for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n") if line.strip()][:20]
     lines = lines[:-1] or lines  # the last may be cut off
     for separator in SEPARATORS:
