@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fullrank.data.graded import Graded
@@ -22,7 +22,7 @@ from fullrank.errors import OutputError, ParameterError
 from tests.data.strategies import characters, columns, interactions, strings
 
 FORMATS = [".csv", ".tsv", ".parquet", ".csv.gz", ".tsv.zst"]
-few = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+few = settings(max_examples=60)
 
 
 def looks_like_integers(data: Interactions) -> bool:

@@ -151,13 +151,17 @@ class Graded:
         The same preference from two sessions of a user counts once.
         """
         from fullrank.data.preferences import preferences
+        from fullrank.kernels.pairs import enumerate_pairs
 
-        total = int(self.count_pairs().sum())
+        counts = self.count_pairs()
+        total = int(counts.sum())
         if total > limit:
             raise StorageError(
                 f"{total:,} pairs need about {total * 24 / 1e9:.1f} GB; work on the graded cases, or raise the limit."
             )
-        user, better, worse = _pairs(self, total)
+        better, worse = np.empty(total, dtype=np.int32), np.empty(total, dtype=np.int32)
+        enumerate_pairs(self.start, self.item, self.grade, better, worse)
+        user = np.repeat(self.user, counts)
         return preferences(user, better, worse, self.users, self.items, Intake(total))
 
     def __len__(self) -> int:
@@ -177,19 +181,6 @@ class Graded:
     def __repr__(self) -> str:
         who = f"{len(self.users):,} users, {len(self.items):,} items"
         return f"Graded({len(self):,} cases, {len(self.item):,} offers, {who})"
-
-
-def _pairs(graded: Graded, total: int) -> tuple[Codes, Codes, Codes]:
-    better, worse = np.empty(total, dtype=np.int32), np.empty(total, dtype=np.int32)
-    counts = graded.count_pairs()
-    end = 0
-    for case in np.flatnonzero(counts).tolist():
-        rows = slice(graded.start[case], graded.start[case + 1])
-        item, grade = graded.item[rows], graded.grade[rows]
-        above, below = np.nonzero(grade[:, None] > grade[None, :])
-        begin, end = end, end + len(above)
-        better[begin:end], worse[begin:end] = item[above], item[below]
-    return np.repeat(graded.user, counts), better, worse
 
 
 def levels(action: Sequence[str] | NDArray[Any], scale: Sequence[str]) -> Values:

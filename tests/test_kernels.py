@@ -1,0 +1,64 @@
+"""Kernels survive a damaged, unwritable or missing cache (FAULTS N6), and homes that are not there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import fullrank
+
+PAIRS = """
+from fullrank.data.read import read
+pairs = read({"user": [1, 1, 1], "item": [1, 2, 3], "value": [5, 3, 3]}).graded().pairs()
+print(list(zip(pairs.better.tolist(), pairs.worse.tolist())))
+"""
+
+
+def run(code: str, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, **environment}
+    return subprocess.run([sys.executable, *options, "-c", code], capture_output=True, text=True, env=env, check=False)
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    assert run(PAIRS, NUMBA_CACHE_DIR=str(tmp_path)).stdout == "[(0, 1), (0, 2)]\n"
+    assert list(tmp_path.rglob("*.nbi"))
+    return tmp_path
+
+
+@pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
+@pytest.mark.parametrize("damage", [lambda b: b[: len(b) // 2], lambda b: b"", lambda b: bytes(255 - x for x in b)])
+def test_damaged_cache_means_compiling_again(cache: Path, suffix: str, damage: object) -> None:
+    for file in cache.rglob(f"*{suffix}"):
+        file.write_bytes(damage(file.read_bytes()))  # type: ignore[operator]
+    done = run(PAIRS, NUMBA_CACHE_DIR=str(cache))
+    assert done.stdout == "[(0, 1), (0, 2)]\n", done.stderr
+    assert run(PAIRS, "-W", "error", NUMBA_CACHE_DIR=str(cache)).stdout == done.stdout  # mended
+
+
+def test_eight_processes_at_once(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", PAIRS]
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, env=env, text=True) for _ in range(8)]
+    assert {process.communicate()[0] for process in running} == {"[(0, 1), (0, 2)]\n"}
+
+
+def test_nowhere_to_write(tmp_path: Path) -> None:
+    package = tmp_path / "site" / "fullrank"
+    shutil.copytree(Path(fullrank.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    for path in [package, *package.rglob("*")]:
+        path.chmod(path.stat().st_mode & ~(stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH))
+    code = f"import os; os.setuid(65534); import sys; sys.path.insert(0, {str(package.parent)!r})\n{PAIRS}"
+    if os.getuid() != 0:
+        code = code.replace("os.setuid(65534); ", "")
+    for path in [tmp_path, *tmp_path.parents]:
+        if path.stat().st_mode & 0o005 != 0o005 and path.stat().st_uid == os.getuid():
+            path.chmod(path.stat().st_mode | 0o005)
+    done = run(code, HOME="/nonexistent", TMPDIR=str(tmp_path))
+    assert done.stdout == "[(0, 1), (0, 2)]\n", done.stderr
