@@ -1,0 +1,91 @@
+"""Where every command starts, and how every failure ends."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import traceback
+from typing import Annotated, Any
+
+import typer
+
+import fullrank
+from fullrank.cli.data import data
+from fullrank.cli.demo import demo
+from fullrank.cli.warmup import warmup
+from fullrank.errors import FullrankError
+
+app = typer.Typer(
+    name="fullrank",
+    help="Recommenders trained and judged on the full ranking, when most feedback is missing.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(fullrank.__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show where an unexpected failure happened.")] = False,
+) -> None:
+    """Options of all commands."""
+
+
+for command in (demo, data, warmup):
+    app.command()(command)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run a command; every failure is one `error:` line on stderr and the exit code of its kind."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: list[str]) -> int:
+    try:
+        outcome: Any = app(arguments, standalone_mode=False)
+        sys.stdout.flush()
+        if outcome == 130:  # typer's word for Ctrl-C
+            raise KeyboardInterrupt
+        return outcome if isinstance(outcome, int) else 0
+    except FullrankError as error:
+        return _failed(str(error), error.exit_code)
+    except MemoryError:
+        return _failed("not enough memory; use less data or a larger machine.", 74)
+    except KeyboardInterrupt:
+        return _failed("interrupted.", 130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever read our output has seen enough
+        return 0
+    except OSError as error:
+        return _failed(f"the output cannot be written ({error.strerror or error}).", 74)
+    except Exception as error:
+        if hasattr(error, "format_message"):  # a usage error of the argument parser
+            return _failed(f"{error.format_message()} See 'fullrank --help'.", getattr(error, "exit_code", 2))
+        return _unexpected(error, "--debug" in arguments)
+
+
+def _failed(message: str, code: int) -> int:
+    one_line = " ".join(message.split())
+    print(f"error: {one_line}", file=sys.stderr)
+    return code
+
+
+def _unexpected(error: Exception, debug: bool) -> int:
+    trace = traceback.format_exc()
+    if debug:
+        print(trace, file=sys.stderr)
+    frames = "".join(f"{frame.name}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__))
+    report = hashlib.sha256(f"{type(error).__name__}{frames}".encode()).hexdigest()[:12]
+    return _failed(f"a fault of ours (report {report}): {type(error).__name__}; run again with 'fullrank --debug'.", 70)

@@ -1,0 +1,46 @@
+"""Results to stdout, everything else to stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+
+def print_result(result: Mapping[str, Any], as_json: bool) -> None:
+    """A result as JSON, or as lines a person reads."""
+    if as_json:
+        print(json.dumps(result, indent=1, ensure_ascii=False, allow_nan=False))
+    else:
+        print("\n".join(lines(result)))
+
+
+def lines(result: Mapping[str, Any], indent: str = "") -> list[str]:
+    """A nested mapping as aligned lines.
+
+    >>> print("\\n".join(lines({"rows": 100000, "values": {"1": 5, "2": 6}})))
+    rows    100,000
+    values  1: 5, 2: 6
+    """
+    width = max((len(name) for name in result), default=0)
+    return [f"{indent}{name:<{width}}  {_shown(value)}" for name, value in result.items()]
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool) or value is None:
+        return str(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {_shown(part)}" for name, part in value.items())
+    if isinstance(value, list | tuple):
+        return " .. ".join(map(str, value))
+    return str(value)
+
+
+def note(message: str) -> None:
+    """Something to know that is no result."""
+    print(message, file=sys.stderr)

@@ -1,0 +1,187 @@
+"""The command line as a user meets it (FAULTS section 8)."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from fullrank.cli.main import main
+
+ROWS = "user,item,rating,timestamp\n1,10,5,100\n1,20,3,200\n2,10,4,300\n"
+FULLRANK = [sys.executable, "-c", "from fullrank.cli import main; main()"]
+
+
+@pytest.fixture
+def ratings(tmp_path: Path) -> Path:
+    path = tmp_path / "ratings.csv"
+    path.write_text(ROWS)
+    return path
+
+
+def run(capfd: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        main([str(argument) for argument in arguments])
+    out, err = capfd.readouterr()
+    return int(ended.value.code or 0), out, err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["--help"], 0),
+        (["--version"], 0),
+        (["data", "--help"], 0),
+        (["nonsense"], 2),
+        (["data"], 2),
+        (["data", "x.csv", "--nonsense"], 2),
+        (["data", "x.csv", "--columns"], 2),
+        (["data", "x.csv", "--columns", "user"], 2),
+        (["demo", "--seed", "many"], 2),
+        (["demo", "--seed", "-1"], 2),
+        (["data", "no-such-file.csv"], 66),
+    ],
+)
+def test_c1_exit_codes(capfd: pytest.CaptureFixture[str], arguments: list[str], code: int) -> None:
+    found, out, err = run(capfd, *arguments)
+    assert found == code
+    if code:
+        assert err.startswith("error: ")
+        assert err.count("\n") == 1
+        assert out == ""
+
+
+def test_describes_a_file(capfd: pytest.CaptureFixture[str], ratings: Path) -> None:
+    code, out, err = run(capfd, "data", ratings, "--json")
+    found = json.loads(out)
+    assert (code, found["rows"], found["users"], found["items"]) == (0, 3, 2, 2)
+    assert found["values"] == {"3": 1, "4": 1, "5": 1}
+    assert found["intake"] == {"rows read": 3, "merged": 0, "dropped": {}}
+    assert "3 rows read" in err
+    assert "rows" in run(capfd, "data", ratings)[1]
+
+
+def test_bad_data(capfd: pytest.CaptureFixture[str], ratings: Path, tmp_path: Path) -> None:
+    ratings.write_text(ROWS + "2,20,five,400\n")
+    code, out, err = run(capfd, "data", ratings)
+    assert (code, out) == (65, "")
+    assert err == f"error: {ratings}:5: value 'five' is not a number; correct or remove it.\n"
+    code, out, err = run(capfd, "data", ratings, "--on-bad", "skip", "--json")
+    assert json.loads(out)["intake"]["dropped"] == {"value is not a number": 1}
+    bad = tmp_path / "bad.csv"
+    assert run(capfd, "data", ratings, "--on-bad", "quarantine", "--quarantine", bad)[0] == 0
+    assert bad.read_text().splitlines()[1].startswith("5,")
+
+
+def test_columns_and_conversion(capfd: pytest.CaptureFixture[str], ratings: Path, tmp_path: Path) -> None:
+    ratings.write_text("who;what\na;b\n")
+    assert json.loads(run(capfd, "data", ratings, "--json")[1])["rows"] == 2  # words, and nothing says header
+    target = tmp_path / "out.parquet"
+    code, out, _ = run(capfd, "data", ratings, "--columns", "user=who,item=1", "--write", target, "--json")
+    assert (code, json.loads(out)["rows"]) == (0, 1)  # a name given is a name in a header
+    assert json.loads(run(capfd, "data", target, "--json")[1])["users"] == 1
+
+
+def test_c2_output_exists(capfd: pytest.CaptureFixture[str], ratings: Path, tmp_path: Path) -> None:
+    target = tmp_path / "out.csv"
+    assert run(capfd, "data", ratings, "--write", target)[0] == 0
+    before = target.read_bytes()
+    code, _, err = run(capfd, "data", ratings, "--write", target)
+    assert code == 73
+    assert "--overwrite" in err
+    assert run(capfd, "data", ratings, "--write", target, "--overwrite")[0] == 0
+    assert target.read_bytes() == before
+    assert run(capfd, "data", ratings, "--write", tmp_path / "none" / "x.csv")[0] == 73
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.csv", "ratings.csv"]
+
+
+def test_c3_full_disk(ratings: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full here")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([*FULLRANK, "data", str(ratings)], stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 74
+    assert b"error: " in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+def test_c3_closed_pipe() -> None:
+    done = subprocess.run(
+        ["bash", "-c", '"$@" | head -c 1', "-", *FULLRANK, "demo"], capture_output=True, text=True, check=False
+    )
+    assert "Traceback" not in done.stderr
+    assert "Exception" not in done.stderr
+
+
+def test_c4_standard_input(ratings: Path) -> None:
+    piped = subprocess.run([*FULLRANK, "data", "-", "--json"], input=ROWS.encode(), capture_output=True, check=False)
+    assert json.loads(piped.stdout)["rows"] == 3
+    closed = subprocess.run(["bash", "-c", '"$@" <&-', "-", *FULLRANK, "data", "-"], capture_output=True, check=False)
+    assert closed.returncode == 66
+    binary = subprocess.run([*FULLRANK, "data", "-"], input=bytes(range(256)), capture_output=True, check=False)
+    assert binary.returncode == 65
+
+
+def test_c5_the_surroundings_change_nothing() -> None:
+    def demo(**environment: str) -> bytes:
+        env = {name: value for name, value in os.environ.items() if name not in ("HOME", "COLUMNS", "LANG")}
+        done = subprocess.run([*FULLRANK, "demo"], capture_output=True, env=env | environment, check=True)
+        return done.stdout
+
+    plain = demo(HOME="/tmp", LANG="C.UTF-8")
+    assert plain == demo(LANG="C", TZ="Pacific/Chatham", COLUMNS="1", NO_COLOR="1", PYTHONHASHSEED="5")
+
+
+@pytest.mark.parametrize("name", ["with space.csv", "new\nline.csv", "-leading.csv", "ünïcode.csv", "::.csv"])
+def test_c6_names_of_files(capfd: pytest.CaptureFixture[str], ratings: Path, name: str) -> None:
+    path = ratings.rename(ratings.with_name(name))
+    assert run(capfd, "data", path, "--json")[0] == 0
+    done = subprocess.run([*FULLRANK, "data", "--", name], cwd=path.parent, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_c6_a_name_that_is_no_utf8(ratings: Path) -> None:
+    odd = os.path.join(os.fsencode(ratings.parent), b"odd\xff.csv")
+    os.rename(ratings, odd)
+    done = subprocess.run([*map(os.fsencode, FULLRANK), b"data", odd, b"--json"], capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_c11_interrupted(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    target = tmp_path / "out.csv"
+    running = subprocess.Popen([*FULLRANK, "data", str(pipe), "--write", str(target)], stderr=subprocess.PIPE)
+    with pipe.open("w") as out:  # opens when the command waits for data
+        out.write(ROWS)
+        out.flush()
+        time.sleep(0.3)
+        running.send_signal(signal.SIGINT)
+        _, err = running.communicate(timeout=30)
+    assert running.returncode == 130
+    assert err == b"error: interrupted.\n"
+    assert not target.exists()
+
+
+def test_warmup(capfd: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capfd, "warmup", "--json")
+    assert code == 0
+    assert json.loads(out)["kernels"] >= 1
+
+
+def test_a_fault_of_ours_is_one_line(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("secret")
+
+    monkeypatch.setattr("fullrank.data.simulate.ratings", broken)
+    code, out, err = run(capfd, "demo")
+    assert (code, out) == (70, "")
+    assert err.startswith("error: a fault of ours (report ")
+    assert "secret" not in err
+    assert "Traceback" in run(capfd, "--debug", "demo")[2]
