@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -91,19 +92,27 @@ def sort_rows(*keys: tuple[NDArray[Any], int]) -> tuple[NDArray[np.intp], list[C
     if sum(bits) + row_bits > 63:
         order = np.lexsort([codes for codes, _ in reversed(keys)])
         return order, [frozen(codes[order].astype(CODE, copy=False)) for codes, _ in keys]
-    packed = np.zeros(rows, dtype=np.int64)
-    for (codes, _), width in zip(keys, bits, strict=True):
-        packed <<= width
-        packed |= codes
-    packed <<= row_bits
-    packed |= np.arange(rows, dtype=np.int64)
+    packed = np.empty(rows, dtype=np.int64)
+    columns = [np.empty(rows, dtype=CODE) for _ in keys]
+    for part in row_blocks(rows):
+        block = np.zeros(part.stop - part.start, dtype=np.int64)
+        for (codes, _), width in zip(keys, bits, strict=True):
+            block = block << width | codes[part]
+        packed[part] = block << row_bits | np.arange(part.start, part.stop)
     packed.sort()
-    columns = []
-    for place, width in enumerate(bits):
-        shift = row_bits + sum(bits[place + 1 :])
-        columns.append(frozen(((packed >> shift) & ((1 << width) - 1)).astype(CODE)))
-    packed &= (1 << row_bits) - 1
-    return packed.astype(np.intp, copy=False), columns
+    for part in row_blocks(rows):
+        block = packed[part] >> row_bits
+        for column, width in zip(reversed(columns), reversed(bits), strict=True):
+            column[part] = block & ((1 << width) - 1)
+            block >>= width
+        packed[part] &= (1 << row_bits) - 1
+    return packed.astype(np.intp, copy=False), [frozen(column) for column in columns]
+
+
+def row_blocks(rows: int, size: int = 1 << 20) -> Iterator[slice]:
+    """Slices of some rows at a time: whole temporary columns would cost memory."""
+    for first in range(0, rows, size):
+        yield slice(first, min(first + size, rows))
 
 
 def repeats(*columns: NDArray[Any]) -> NDArray[np.bool_]:
@@ -175,11 +184,14 @@ def encode(names: NDArray[Any]) -> tuple[Codes, NDArray[Any]]:
         return _encode_strings(names)
     low, high = (int(names.min()), int(names.max())) if len(names) else (0, -1)
     if high - low < 4 * len(names) + 1_000_000:  # a table of the whole range is the fastest
-        places = names - low if low else names
         present = np.zeros(high - low + 1, dtype=bool)
-        present[places] = True
+        for part in row_blocks(len(names)):
+            present[names[part] - low] = True
         table = np.cumsum(present, dtype=CODE) - CODE(1)
-        return table[places], np.flatnonzero(present) + low
+        codes = np.empty(len(names), dtype=CODE)
+        for part in row_blocks(len(names)):
+            codes[part] = table[names[part] - low]
+        return codes, np.flatnonzero(present) + low
     distinct = np.unique(names)
     return np.searchsorted(distinct, names).astype(CODE), distinct
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import resource
+import sys
 from pathlib import Path
 
 from fullrank.errors import StorageError
@@ -32,6 +32,10 @@ def _meminfo() -> float | None:
 
 
 def _address_space() -> float | None:
+    if sys.platform == "win32":
+        return None
+    import resource
+
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit == resource.RLIM_INFINITY:
         return None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from fullrank.data import graded, interactions
-from fullrank.data.canonical import Duplicates
+from fullrank.data.canonical import Duplicates, Values
 from fullrank.data.graded import Graded
 from fullrank.data.ids import Ids
 from fullrank.data.intake import Intake
@@ -20,7 +20,7 @@ from fullrank.data.memory import check_fits
 from fullrank.data.preferences import Preferences, preferences
 from fullrank.data.reading.dialect import HEAD, Column, Field, Kind, locate, sniff
 from fullrank.data.reading.refusals import OnBad, Refusals
-from fullrank.errors import DataError, check
+from fullrank.errors import DataError, check, shown
 
 if TYPE_CHECKING:
     from fullrank.data.reading.text import Batch
@@ -31,7 +31,7 @@ Feedback: TypeAlias = Literal["explicit", "implicit"]
 ROLES: dict[str, dict[str, tuple[Kind, bool]]] = {  # what each container is made of: kind, required
     "interactions": {"user": ("id", True), "item": ("id", True), "value": ("number", False), "time": ("time", False)},
     "sessions": {
-        "session": ("id", True), "item": ("id", True), "grade": ("number", False), "action": ("label", False),
+        "session": ("id", True), "item": ("id", True), "grade": ("number", False), "action": ("id", False),
         "user": ("id", False), "time": ("time", False),
     },
     "preferences": {"user": ("id", True), "better": ("id", True), "worse": ("id", True)},
@@ -91,13 +91,24 @@ def read_sessions(
     wanted = "grade" if scale is None else "action"
     fields = [Field(f.role, f.kind, f.column, f.required or f.role == wanted) for f in fields]
     table = read_table(source, fields, **options)
-    grade = table.columns["grade"] if scale is None else graded.levels(table.columns["action"], scale)
+    grade = table.columns["grade"] if scale is None else _levels(table, scale)
     user = table.columns.get("user", table.columns["session"])
     return graded.canonical(
         table.columns["session"], table.columns["item"], grade, user, table.columns.get("time"),
         names=table.ids["session"], users=table.ids.get("user", table.ids["session"]), items=table.ids["item"],
         scale=None if scale is None else tuple(scale), intake=table.intake,
     )  # fmt: skip
+
+
+def _levels(table: Table, scale: Sequence[str]) -> Values:
+    """Actions as places on the scale; they were read as ids of their own space."""
+    actions, codes = table.ids["action"], table.columns["action"]
+    unknown = next((name for name in actions if name not in scale), None)
+    if unknown is not None:
+        row = int((codes == actions.code(unknown)).argmax())
+        raise DataError(f"{table.name}: action {shown(unknown)} (row {row}) is not on the scale {', '.join(scale)}.")
+    level: Values = graded.levels([str(name) for name in actions], scale)[codes]
+    return level
 
 
 def read_preferences(source: Any, columns: Columns = None, **options: Any) -> Preferences:
@@ -174,10 +185,10 @@ def _watched(batches: Iterator[Batch], stream: Any) -> Iterator[Batch]:
 
 
 def _collect(batches: Iterator[Batch], fields: Sequence[Field], refusals: Refusals, *, text: bool) -> Table:
-    from fullrank.data.reading.columns import IdColumn, joined
+    from fullrank.data.reading.columns import Growing, IdColumn
 
     spaces: dict[str, IdColumn] = {}
-    parts: dict[str, list[Any]] = {}
+    plain: dict[str, Growing] = {}
     rows = 0
     by_role = {field.role: field for field in fields}
     for batch in batches:
@@ -186,9 +197,9 @@ def _collect(batches: Iterator[Batch], fields: Sequence[Field], refusals: Refusa
             field = by_role[role]
             if field.kind == "id":
                 shared = [f.role for f in fields if f.space == field.space]
-                spaces.setdefault(field.space, IdColumn(shared, text)).add(role, column)  # type: ignore[arg-type]
+                spaces.setdefault(field.space, IdColumn(shared, text)).add(role, column)
             else:
-                parts.setdefault(role, []).append(column)
+                plain.setdefault(role, Growing(column.dtype)).append(column)
     dropped = sum(refusals.counts.values())
     notes = refusals.finish()
     if rows == 0:
@@ -199,15 +210,9 @@ def _collect(batches: Iterator[Batch], fields: Sequence[Field], refusals: Refusa
     for space, column in spaces.items():
         codes, ids[space] = column.finish()
         columns.update(codes)
-    for role in list(parts):
-        columns[role] = _joined(parts.pop(role), by_role[role].kind, joined)
+    for role, growing in plain.items():
+        columns[role] = growing.whole()
     return Table(refusals.name, columns, ids, Intake(rows + dropped, 0, dict(refusals.counts), notes))
-
-
-def _joined(parts: list[Any], kind: Kind, joined: Any) -> Any:
-    if kind == "label":
-        return [label for part in parts for label in part.to_list()]
-    return joined(parts, np.float32 if kind == "number" else "datetime64[us]")
 
 
 def _fields(container: str, columns: Columns) -> list[Field]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from fullrank.data.canonical import CODE, encode, value_fault, values_ok
+from fullrank.data.canonical import encode, value_fault, values_ok
 from fullrank.data.ids import LONGEST_NAME, Codes, Ids, name_fault
 from fullrank.data.reading.dialect import Field
 from fullrank.data.strings import Dictionary, as_integers, sorted_numbers, to_numpy
@@ -26,9 +26,7 @@ def convert(column: pl.Series, field: Field, unit: str) -> tuple[Any, Mask]:
         return _ids(column, field)
     if field.kind == "number":
         return _numbers(column, field)
-    if field.kind == "time":
-        return _times(column, field, unit)
-    return column.cast(pl.String), column.is_null().to_numpy()
+    return _times(column, field, unit)
 
 
 def _ids(column: pl.Series, field: Field) -> tuple[pl.Series, Mask]:
@@ -124,6 +122,29 @@ def explain(field: Field, cell: Any, unit: str) -> tuple[str, str]:
     return f"{role} is not {kind}", f"{role} {shown(cell)} is not {kind}{hint}; correct or remove it."
 
 
+class Growing:
+    """A column that grows in place: its memory is moved by the operating system, not copied."""
+
+    def __init__(self, dtype: Any) -> None:
+        self._array = np.empty(0, dtype=dtype)
+        self._size = 0
+
+    def append(self, part: NDArray[Any]) -> None:
+        """Add some rows; the type widens where it must."""
+        if np.promote_types(part.dtype, self._array.dtype) != self._array.dtype:
+            self._array = self._array.astype(np.promote_types(part.dtype, self._array.dtype))
+        end = self._size + len(part)
+        if end > len(self._array):
+            self._array.resize(max(end, 3 * len(self._array) // 2), refcheck=False)
+        self._array[self._size : end] = part
+        self._size = end
+
+    def whole(self) -> NDArray[Any]:
+        """The column, which does not grow any more."""
+        self._array.resize(self._size, refcheck=False)
+        return self._array
+
+
 class IdColumn:
     """Ids of one space as they come in: strings are numbered by polars, integers kept until the end.
 
@@ -133,7 +154,7 @@ class IdColumn:
 
     def __init__(self, roles: Sequence[str], text: bool) -> None:
         self.text = text
-        self.parts: dict[str, list[NDArray[Any]]] = {role: [] for role in roles}
+        self.columns = {role: Growing(np.int32) for role in roles}
         self._dictionary = Dictionary()
         self._type: pl.DataType | None = None
 
@@ -143,7 +164,7 @@ class IdColumn:
             self._type = column.dtype
         if self._type != column.dtype:
             self._agree(column)
-        self.parts[role].append(self._numbered(column.cast(self._type)))
+        self.columns[role].append(self._numbers(column.cast(self._type)))
 
     def _agree(self, column: pl.Series) -> None:
         """Integers met strings: in a text file all of them are strings, elsewhere it is an error."""
@@ -151,39 +172,36 @@ class IdColumn:
             raise DataError(f"column '{column.name}': ids mix {self._type} and {column.dtype}; convert to one of them.")
         if self._type == pl.Int64:
             self._type = pl.String()
-            for parts in self.parts.values():
-                parts[:] = [self._numbered(pl.Series(part).cast(pl.String)) for part in parts]
+            for role, integers in self.columns.items():
+                self.columns[role] = Growing(np.int32)
+                for block in blocks(integers.whole()):
+                    self.columns[role].append(self._numbers(pl.Series(block).cast(pl.String)))
 
-    def _numbered(self, column: pl.Series) -> NDArray[Any]:
-        if column.dtype != pl.String:
-            low, high = column.min(), column.max()
-            small = low is not None and int(low) >= 0 and int(high) < 2**31  # type: ignore[arg-type]
-            return column.cast(pl.Int32).to_numpy() if small else column.to_numpy()
-        return self._dictionary.numbers(column)
+    def _numbers(self, column: pl.Series) -> NDArray[Any]:
+        if column.dtype == pl.String:
+            return self._dictionary.numbers(column).view(np.int32)
+        low, high = column.min(), column.max()
+        small = low is not None and int(low) >= -(2**31) and int(high) < 2**31  # type: ignore[arg-type]
+        return column.cast(pl.Int32 if small else pl.Int64).to_numpy()
 
     def finish(self) -> tuple[dict[str, Codes], Ids]:
         """The codes of every role, and the ids in canonical order."""
+        columns = {role: column.whole() for role, column in self.columns.items()}
         if self._type == pl.String:
-            return self._finish_strings()
-        columns = {role: joined(parts, np.result_type(*parts)) for role, parts in self.parts.items()}
+            names = self._dictionary.names()
+            integers = as_integers(names) if self.text else None
+            place, ordered = sorted_numbers(names if integers is None else integers)
+            for column in columns.values():
+                for block in blocks(column):
+                    block[:] = place[block]
+            return columns, Ids(to_numpy(ordered))
         together = next(iter(columns.values())) if len(columns) == 1 else np.concatenate(list(columns.values()))
-        codes, names = encode(together)
+        codes, distinct = encode(together)
         bounds = np.cumsum([len(column) for column in columns.values()])[:-1]
-        return dict(zip(columns, np.split(codes, bounds), strict=True)), Ids(names)
-
-    def _finish_strings(self) -> tuple[dict[str, Codes], Ids]:
-        names = self._dictionary.names()
-        integers = as_integers(names) if self.text else None
-        place, ordered = sorted_numbers(names if integers is None else integers)
-        return {role: joined(parts, CODE, place) for role, parts in self.parts.items()}, Ids(to_numpy(ordered))
+        return dict(zip(columns, np.split(codes, bounds), strict=True)), Ids(distinct)
 
 
-def joined(parts: list[NDArray[Any]], dtype: Any, table: NDArray[Any] | None = None) -> NDArray[Any]:
-    """One array of all parts, looked up in a table where one is given; the parts are freed on the way."""
-    whole = np.empty(sum(map(len, parts)), dtype=dtype)
-    end = len(whole)
-    while parts:
-        part = parts.pop()
-        whole[end - len(part) : end] = part if table is None else table[part]
-        end -= len(part)
-    return whole
+def blocks(array: NDArray[Any], rows: int = 1 << 20) -> Iterator[NDArray[Any]]:
+    """Views of some rows at a time."""
+    for first in range(0, len(array), rows):
+        yield array[first : first + rows]

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from fullrank.data.reading.records import UNCLOSED, Record, lines_in, records
 from fullrank.errors import DataError, check, shown
 
-Kind: TypeAlias = Literal["id", "number", "time", "label"]
+Kind: TypeAlias = Literal["id", "number", "time"]
 Column: TypeAlias = str | int  # a column by its name, or by its position from 0
 
 SEPARATORS = ("::", "\t", ",", ";", "|", " ")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -24,7 +24,7 @@ LONGEST_LINE = 4 << 20
 class Batch(NamedTuple):
     """Some rows: a converted column for every role."""
 
-    columns: dict[str, object]
+    columns: dict[str, Any]
     rows: int
 
 
@@ -93,7 +93,7 @@ class TextReader:
             frame = parse(text, self.separator, self.schema, self.wanted)
         if frame is None:
             return None
-        columns: dict[str, object] = {}
+        columns: dict[str, Any] = {}
         for place, field in self.fields.items():
             columns[field.role], bad = convert(frame[str(place)], field, self.unit)
             if bad.any():
@@ -114,7 +114,7 @@ class TextReader:
                 refused.append(Refused(record.line, fault[0], fault[1], record.raw))
             else:
                 good.append(record)
-        columns: dict[str, object] = {}
+        columns: dict[str, Any] = {}
         keep: Mask = np.ones(len(good), dtype=bool)
         for place, field in self.fields.items():
             cells = pl.Series(str(place), [record.fields[place] for record in good], dtype=pl.String)
@@ -126,7 +126,7 @@ class TextReader:
         self.refusals.take(refused)
         self.line += piece.count(b"\n") + piece.count(b"\r") - piece.count(b"\r\n")
         self.offset += len(piece)
-        kept = {role: column.filter(keep) if isinstance(column, pl.Series) else column[keep]  # type: ignore[index]
+        kept = {role: column.filter(keep) if isinstance(column, pl.Series) else column[keep]
                 for role, column in columns.items()}  # fmt: skip
         return Batch(kept, int(keep.sum()))
 
