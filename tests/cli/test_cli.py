@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -88,6 +87,36 @@ def test_columns_and_conversion(capfd: pytest.CaptureFixture[str], ratings: Path
     assert json.loads(run(capfd, "data", target, "--json")[1])["users"] == 1
 
 
+def test_known_data_sets(capfd: pytest.CaptureFixture[str], shared_data: Path, tmp_path: Path) -> None:
+    code, out, err = run(capfd, "data", shared_data / "ml-100k", "--json")
+    assert (code, json.loads(out)["rows"]) == (0, 100_000)
+    code, out, err = run(capfd, "data", shared_data / "coat", "--json")
+    assert (json.loads(out)["train"]["rows"], json.loads(out)["held out"]["rows"]) == (6960, 4640)
+    assert "366 cells" in err
+    assert "held out" in run(capfd, "data", shared_data / "coat")[1]
+    assert run(capfd, "data", shared_data / "coat", "--write", tmp_path / "x.csv")[0] == 2
+    code, out, _ = run(capfd, "data", shared_data / "sushi", "--set", "which=scores", "--json")
+    assert json.loads(out)["cases"] == 5000
+    code, _, err = run(capfd, "data", shared_data / "sushi", "--set", "wich=scores")
+    assert code == 2
+    assert "Did you mean 'which'?" in err
+    assert run(capfd, "data", "ml-1m", "--set", "catalogue")[0] == 2
+
+
+def test_c14_offline(capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import socket
+
+    def refused(*_: object, **__: object) -> None:
+        raise OSError("no network in this test")
+
+    monkeypatch.setattr(socket, "create_connection", refused)
+    monkeypatch.setattr(socket, "getaddrinfo", refused)
+    code, _, err = run(capfd, "data", "ml-100k", "--download", "--to", tmp_path)
+    assert code == 66
+    assert "cannot be reached" in err
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_c2_output_exists(capfd: pytest.CaptureFixture[str], ratings: Path, tmp_path: Path) -> None:
     target = tmp_path / "out.csv"
     assert run(capfd, "data", ratings, "--write", target)[0] == 0
@@ -159,9 +188,8 @@ def test_c11_interrupted(tmp_path: Path) -> None:
     target = tmp_path / "out.csv"
     running = subprocess.Popen([*FULLRANK, "data", str(pipe), "--write", str(target)], stderr=subprocess.PIPE)
     with pipe.open("w") as out:  # opens when the command waits for data
-        out.write(ROWS)
+        out.write(ROWS * 20_000)  # more than a pipe holds: all of it is taken only while the command reads
         out.flush()
-        time.sleep(0.3)
         running.send_signal(signal.SIGINT)
         _, err = running.communicate(timeout=30)
     assert running.returncode == 130

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from fullrank.cli.options import COLUMNS_HELP, parse_columns, read_data
+from fullrank.cli.options import COLUMNS_HELP, is_file, parse_columns, parse_settings, read_source
 from fullrank.cli.printing import note, print_result
+from fullrank.errors import ParameterError
 
 
 def data(
@@ -23,43 +25,59 @@ def data(
     quarantine: Annotated[Path | None, typer.Option(help="Where bad rows are listed.")] = None,
     download: Annotated[bool, typer.Option("--download", help="Fetch the known data set DATA into --to.")] = False,
     to: Annotated[Path | None, typer.Option(help="The folder for --download.")] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="An option of a known data set: --set catalogue=true.")
+    ] = None,
     write: Annotated[Path | None, typer.Option(help="Write the data as .csv, .tsv or .parquet.")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what --write finds.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what --write or --to finds.")] = False,
     excel_safe: Annotated[bool, typer.Option("--excel-safe", help="Disarm formulas in a written csv.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Describe feedback: read DATA strictly and tell what is in it; fetch or convert it if asked."""
     from fullrank.data.atomic import check_writable
     from fullrank.data.describe import describe
+    from fullrank.data.read import read
+    from fullrank.data.split import Split
     from fullrank.data.write import write as write_file
 
     if write is not None:
         check_writable(write, overwrite=overwrite)
+    chosen, wanted = parse_settings(settings or []), parse_columns(columns)
     if download:
-        source = _download(source, to)
-    name, found = read_data(
-        source,
-        parse_columns(columns),
-        separator=separator,
-        encoding=encoding,
-        time_unit=time_unit,
-        feedback=feedback,
-        duplicates=duplicates,
-        on_bad=on_bad,
-        quarantine=quarantine,
-    )
-    note(f"{name}: {found.intake}")
+        source, chosen = _download(source, to, overwrite, chosen), {}
+    found: Any
+    if is_file(source):
+        options: dict[str, Any] = {"separator": separator, "encoding": encoding, "time_unit": time_unit}
+        options |= {"feedback": feedback, "duplicates": duplicates, "on_bad": on_bad, "quarantine": quarantine}
+        found, name = read(source, wanted, **options), source
+    else:
+        loaded = read_source(source, chosen)
+        found, name = loaded.data, loaded.name
+        for line in loaded.notes:
+            note(f"{name}: {line}")
+    if not isinstance(found, Split):
+        note(f"{name}: {found.intake}")
     if write is not None:
+        if isinstance(found, Split):
+            raise ParameterError(f"{name} is a split into parts; write them from Python with fullrank.write.")
         write_file(found, write, overwrite=overwrite, excel_safe=excel_safe)
         note(f"written: {write}")
-    intake = found.intake
-    counts = {"rows read": intake.rows, "merged": intake.merged, "dropped": dict(intake.dropped)}
-    print_result({"data": name, **describe(found), **({"intake": counts} if json else {})}, json)
+    print_result({"data": name, **describe(found)}, json)
 
 
-def _download(source: str, to: Path | None) -> str:
+def _download(source: str, to: Path | None, overwrite: bool, settings: dict[str, Any]) -> str:
+    from rich.progress import DownloadColumn, Progress, TransferSpeedColumn
+
     from fullrank.data import sources
 
-    folder = sources.download(source, to)
-    note(f"downloaded into {folder}")
-    return str(folder)
+    with Progress("fetching", DownloadColumn(), TransferSpeedColumn(), disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task("fetching", total=None)
+        done = sources.download(
+            source,
+            to,
+            overwrite=overwrite,
+            progress=lambda now, total: bar.update(task, completed=now, total=total),
+            **settings,
+        )
+    note(str(done))
+    return str(done.folder)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fullrank.data.interactions import Interactions
-from fullrank.data.read import read
 from fullrank.errors import NoInputError, ParameterError
+
+if TYPE_CHECKING:
+    from fullrank.data.sources import Source
 
 COLUMNS_HELP = "Which column is what: user=NAME,item=NAME,value=NAME,time=NAME (positions from 0 also)."
 
@@ -29,14 +31,34 @@ def parse_columns(text: str | None) -> dict[str, str | int] | None:
     return columns
 
 
-def read_data(source: str, columns: dict[str, str | int] | None, **options: Any) -> tuple[str, Interactions]:
-    """DATA of a command: a file, the folder of a known data set, or its name; with what to call it."""
+def parse_settings(pairs: list[str]) -> dict[str, Any]:
+    """The --set options as keyword arguments: numbers, true and false as such, everything else as text.
+
+    >>> parse_settings(["factors=64", "catalogue=true", "which=scores"])
+    {'factors': 64, 'catalogue': True, 'which': 'scores'}
+    """
+    settings: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not (equals and name.isidentifier()):
+            raise ParameterError(f"--set: {pair!r} is not NAME=VALUE; write e.g. --set catalogue=true.")
+        try:
+            settings[name] = json.loads(value)
+        except ValueError:
+            settings[name] = value
+    return settings
+
+
+def is_file(source: str) -> bool:
+    """Whether DATA is something to read as a file: a path, a pipe, standard input."""
+    return source == "-" or (Path(source).exists() and not Path(source).is_dir())
+
+
+def read_source(source: str, settings: dict[str, Any]) -> Source[Any]:
+    """DATA that is no file: the folder of a known data set, or its name."""
     from fullrank.data import sources
 
-    if source == "-" or Path(source).is_file() or (Path(source).exists() and not Path(source).is_dir()):
-        return source, read(source, columns, **options)
     if Path(source).is_dir() or source in sources.names():
-        loaded = sources.load(source)
-        return loaded.name, loaded.data
+        return sources.load(source, **settings)
     known = ", ".join(sources.names())
     raise NoInputError(f"{source}: no such file, and no known data set ({known}); check the path.")

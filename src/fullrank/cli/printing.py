@@ -24,7 +24,13 @@ def lines(result: Mapping[str, Any], indent: str = "") -> list[str]:
     values  1: 5, 2: 6
     """
     width = max((len(name) for name in result), default=0)
-    return [f"{indent}{name:<{width}}  {_shown(value)}" for name, value in result.items()]
+    shown: list[str] = []
+    for name, value in result.items():
+        if isinstance(value, Mapping) and "kind" in value:  # a part with a description of its own
+            shown += [f"{indent}{name}", *lines(value, indent + "  ")]
+        else:
+            shown.append(f"{indent}{name:<{width}}  {_shown(value)}")
+    return shown
 
 
 def _shown(value: Any) -> str:
@@ -34,6 +40,8 @@ def _shown(value: Any) -> str:
         return f"{value:,}"
     if isinstance(value, float):
         return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"
+    if isinstance(value, Mapping) and not value:
+        return "none"
     if isinstance(value, Mapping):
         return ", ".join(f"{name}: {_shown(part)}" for name, part in value.items())
     if isinstance(value, list | tuple):

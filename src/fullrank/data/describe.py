@@ -10,17 +10,29 @@ from numpy.typing import NDArray
 from fullrank.data.graded import Graded
 from fullrank.data.interactions import Interactions
 from fullrank.data.preferences import Preferences
+from fullrank.data.split import Split
 
 SHARES = (0.01, 0.1, 0.5)
 
 
-def describe(data: Interactions | Graded | Preferences) -> dict[str, Any]:
+def describe(data: Interactions | Graded | Preferences | Split[Any]) -> dict[str, Any]:
     """Size, sparsity, histogram of values, activity of users and popularity of items.
 
     >>> from fullrank.data.read import read
     >>> describe(read({"user": [1, 1, 2], "item": [7, 8, 7], "rating": [5, 3, 5]}))["values"]
     {'3': 1, '5': 2}
     """
+    if isinstance(data, Split):
+        parts = {"train": data.train, "visible": data.visible, "validation": data.valid, "held out": data.held_out}
+        return {"kind": "split", "how": data.how, **{name: describe(part) for name, part in parts.items() if part}}
+    found = _of(data)
+    intake = data.intake
+    if intake.rows:
+        found["intake"] = {"rows read": intake.rows, "merged": intake.merged, "dropped": dict(intake.dropped)}
+    return found
+
+
+def _of(data: Interactions | Graded | Preferences) -> dict[str, Any]:
     if isinstance(data, Interactions):
         return _interactions(data)
     common = {"users": len(data.users), "items": len(data.items)}

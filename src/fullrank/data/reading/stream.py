@@ -6,6 +6,7 @@ import bz2
 import gzip
 import lzma
 import os
+import select
 import stat
 import sys
 import zipfile
@@ -30,10 +31,12 @@ class Stream:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.name = "standard input" if os.fspath(path) == "-" else os.fspath(path)
         self.expanded = 0
-        self._file = _standard_input() if os.fspath(path) == "-" else _open(Path(path))
+        self._file: Any = _standard_input() if os.fspath(path) == "-" else _open(Path(path))
         self._before = os.fstat(self._file.fileno())
         self.regular = stat.S_ISREG(self._before.st_mode)
-        self.magic = _peek(self._file)
+        if not self.regular and os.name == "posix":
+            self._file = _Pipe(self._file)
+        self.magic: bytes = self._file.peek(8)[:8]
         self.compression = ""
         try:
             self._source = self._expanded()
@@ -123,9 +126,27 @@ def _open(path: Path) -> IO[bytes]:
         raise StorageError(f"{path}: cannot be opened ({error.strerror}).") from error
 
 
-def _peek(file: Any) -> bytes:
-    peeked: bytes = file.peek(8)[:8]
-    return peeked
+class _Pipe:
+    """What comes in over time. It waits in `select`, which an interrupt ends; a blocked read may go on
+    after one, since polars has a signal handler that lets system calls restart.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.fileno, self.close = file.fileno, file.close
+        self._ahead = b""
+
+    def peek(self, n: int) -> bytes:
+        while len(self._ahead) < n and (data := self._more(n)):
+            self._ahead += data
+        return self._ahead
+
+    def read(self, n: int) -> bytes:
+        data, self._ahead = self._ahead[:n], self._ahead[n:]
+        return data or self._more(n)
+
+    def _more(self, n: int) -> bytes:
+        select.select([self.fileno()], [], [])
+        return os.read(self.fileno(), min(n, 1 << 20))
 
 
 def _fill(source: Any, n: int) -> bytes:
@@ -172,6 +193,8 @@ class _Zstandard:
 
 
 def _only_member(file: IO[bytes], name: str) -> IO[bytes]:
+    if not hasattr(file, "seek"):
+        raise DataError(f"{name}: a zip file cannot be read from a pipe; pass its path.")
     archive = zipfile.ZipFile(file)
     members = [entry for entry in archive.infolist() if not entry.is_dir()]
     if len(members) != 1:
