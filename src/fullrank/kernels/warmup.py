@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from fullrank.kernels.orders import count_agreeing
 from fullrank.kernels.pairs import enumerate_pairs
+from fullrank.kernels.ranking import count_block, sample_block
 
 
 def _pairs() -> None:
@@ -16,7 +18,26 @@ def _pairs() -> None:
     enumerate_pairs(start, codes, grades, np.empty(1, dtype=np.int32), np.empty(1, dtype=np.int32))
 
 
-KERNELS: dict[str, Callable[[], None]] = {"pairs of graded cases": _pairs}
+def _orders() -> None:
+    count_agreeing(np.array([0, 1, 2]), np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int32), np.array([2]))
+
+
+def _ranks() -> None:
+    starts, items = np.array([0, 0]), np.zeros(0, dtype=np.int32)
+    held = np.zeros(1, dtype=np.int32)
+    for array in (starts, items, held):
+        array.flags.writeable = False
+    given = (np.zeros((1, 2), dtype=np.float32), held, np.array([0, 1]), held, starts, items, starts, items)
+    found = [np.zeros(1, dtype=np.int64) for _ in range(6)]
+    count_block(*given, *found[:5])
+    sample_block(*given, 1, 0, False, *found)
+
+
+KERNELS: dict[str, Callable[[], None]] = {
+    "pairs of graded cases": _pairs,
+    "orders of graded cases": _orders,
+    "ranks of held-out items": _ranks,
+}
 
 
 def warmup() -> Iterator[str]:

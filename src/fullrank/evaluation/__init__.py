@@ -1,0 +1,1 @@
+"""Models in, trusted numbers out: ranks, results, corrections, statistics."""

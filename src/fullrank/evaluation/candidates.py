@@ -1,0 +1,37 @@
+"""Among which items the held-out ones are ranked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fullrank.errors import check
+
+
+@dataclass(frozen=True)
+class Everything:
+    """The whole catalogue: the ranking that users see, and the only one whose numbers need no correction."""
+
+    def __str__(self) -> str:
+        return "everything"
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """m irrelevant items drawn uniformly for every case, the same for every model.
+
+    Numbers from samples mislead (S1): correct them, or rank among everything, which costs little.
+    Drawn per case from (seed, user), so that blocks, threads and shards do not matter.
+    """
+
+    m: int
+    seed: int = 0
+    replace: bool = False
+
+    def __post_init__(self) -> None:
+        whole = isinstance(self.m, int) and not isinstance(self.m, bool)
+        check("m", self.m, whole and self.m >= 1, "an integer >= 1")
+        whole = isinstance(self.seed, int) and not isinstance(self.seed, bool)
+        check("seed", self.seed, whole and 0 <= self.seed < 2**63, "an integer from 0 to 2**63 - 1")
+
+    def __str__(self) -> str:
+        return f"{self.m} sampled"

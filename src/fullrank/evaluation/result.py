@@ -1,0 +1,154 @@
+"""Cases x metrics, and everything one may ask of them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullrank.errors import DataError, ParameterError
+from fullrank.evaluation.statistics import Paired, bootstrap, paired, percentile_interval, weighted_mean
+from fullrank.metrics.metric import Metric
+from fullrank.ranks import About, Floats, Ranks
+
+Weights: TypeAlias = Literal["uniform", "by_relevant"] | NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Result:
+    """The values of several metrics for every case, and how they came about.
+
+    >>> from fullrank.metrics import recall, rr
+    >>> ranks = Ranks(start=[0, 1, 2], above=[0, 4], tied=[0, 0], pool=[9, 9])
+    >>> evaluate(ranks, [recall @ 1, rr]).mean()
+    {'recall@1': 0.5, 'rr': 0.6}
+    """
+
+    metrics: tuple[Metric, ...]
+    values: Floats  # (cases, metrics)
+    weight: Floats
+    about: About
+    protocol: str  # the same for results that can be compared: cases, candidates, weights
+
+    def of(self, metric: Metric | str) -> Floats:
+        """The value of every case."""
+        return self.values[:, self._place(metric)]
+
+    def mean(self) -> dict[str, float]:
+        """The weighted mean of every metric over cases."""
+        return {str(m): weighted_mean(self.values[:, i], self.weight) for i, m in enumerate(self.metrics)}
+
+    def interval(self, level: float = 0.95, repeats: int = 1000, seed: int = 0) -> dict[str, tuple[float, float]]:
+        """Bootstrap intervals of the means over cases: what another sample of users might have given."""
+        samples = bootstrap(self.values, self.weight, repeats, seed)
+        return {str(m): percentile_interval(samples[:, i], level) for i, m in enumerate(self.metrics)}
+
+    def versus(self, other: Result, *, level: float = 0.95, repeats: int = 2000, seed: int = 0) -> dict[str, Paired]:
+        """This result against another, case by case; refused unless both ranked the same among the same."""
+        if self.protocol != other.protocol:
+            raise DataError(
+                f"results of {self.about.model or 'one'} and {other.about.model or 'the other'} cannot be compared: "
+                f"{self._difference(other)}; rank both models on the same cases and candidates."
+            )
+        shared = [metric for metric in self.metrics if metric in other.metrics]
+        options: dict[str, Any] = {"level": level, "repeats": repeats, "seed": seed}
+        return {str(m): paired(self.of(m), other.of(m), self.weight, **options) for m in shared}
+
+    def _difference(self, other: Result) -> str:
+        if self.about.candidates != other.about.candidates:
+            return f"one was ranked among {self.about.candidates}, the other among {other.about.candidates}"
+        if len(self) != len(other):
+            return f"one has {len(self):,} cases, the other {len(other):,}"
+        return "their cases, candidate pools or weights differ"
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What to keep in mind when reading these numbers."""
+        found = list(self.about.notes)
+        if self.about.sampled:
+            exempt = ", ".join(str(m) for m in self.metrics if m.name == "auc")
+            found.append(
+                f"ranked among {self.about.sampled} sampled candidates without correction: these numbers, and which "
+                f"model leads by them, cannot be trusted{f' (but {exempt})' if exempt else ''}"
+            )
+        biased = ", ".join(str(m) for m in self.metrics if not m.ubm)
+        if biased:
+            found.append(f"biased where relevant items are missing from the held-out data: {biased}")
+        found += [f"{n:,} cases left out: {reason}" for reason, n in self.about.skipped.items()]
+        return tuple(found)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything but the values of single cases, as plain types."""
+        about = {name: list(v) if isinstance(v, tuple) else v for name, v in self.about.__dict__.items()}
+        intervals = self.interval()
+        return {
+            "about": about,
+            "protocol": self.protocol,
+            "cases": len(self),
+            "metrics": {
+                str(m): {"mean": mean, "interval": list(intervals[str(m)]), "ubm": m.ubm}
+                for m, mean in zip(self.metrics, self.mean().values(), strict=True)
+            },
+            "notes": list(self.notes),
+        }
+
+    def _place(self, metric: Metric | str) -> int:
+        names = [str(m) for m in self.metrics]
+        if str(metric) not in names:
+            raise ParameterError(f"'{metric}' was not measured; there are {', '.join(names)}.")
+        return names.index(str(metric))
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __repr__(self) -> str:
+        means = ", ".join(f"{name}={mean:.4f}" for name, mean in self.mean().items())
+        return f"Result({self.about.model}: {means} over {len(self):,} cases among {self.about.candidates})"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        intervals = self.interval()
+        rows = "".join(
+            f"<tr><td>{escape(name)}{'' if m.ubm else ' *'}</td><td>{mean:.4f}</td>"
+            f"<td>{intervals[name][0]:.4f} – {intervals[name][1]:.4f}</td></tr>"
+            for m, (name, mean) in zip(self.metrics, self.mean().items(), strict=True)
+        )
+        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+        title = escape(f"{self.about.model}: {len(self):,} cases among {self.about.candidates}")
+        return f"<table><caption>{title}</caption><tr><th>metric<th>mean<th>95%</tr>{rows}</table><ul>{notes}</ul>"
+
+
+def evaluate(ranks: Ranks, metrics: Sequence[Metric], weights: Weights = "uniform") -> Result:
+    """The metrics of every case, with weights over cases that are uniform, by relevant items (S0), or given."""
+    if not metrics:
+        raise ParameterError("evaluate needs at least one metric, e.g. [ndcg @ 10].")
+    weight = _weight(ranks, weights)
+    values = np.column_stack([metric(ranks) for metric in metrics])
+    return Result(tuple(metrics), values, weight, ranks.about, _protocol(ranks, weight))
+
+
+def _weight(ranks: Ranks, weights: Weights) -> Floats:
+    if isinstance(weights, str):
+        if weights not in ("uniform", "by_relevant"):
+            raise ParameterError(f"weights must be 'uniform', 'by_relevant' or an array. Got {weights!r} instead.")
+        given = np.ones(len(ranks)) if weights == "uniform" else ranks.sizes.astype(np.float64)
+    else:
+        given = np.asarray(weights, dtype=np.float64)
+    if given.shape != (len(ranks),) or not np.isfinite(given).all() or (given < 0).any() or given.sum() <= 0:
+        raise DataError(f"weights must be {len(ranks)} numbers >= 0, not all 0.")
+    weight: Floats = given * ranks.weight
+    return weight
+
+
+def _protocol(ranks: Ranks, weight: Floats) -> str:
+    """A fingerprint of what was ranked among what: cases, their relevant items, pools, weights."""
+    digest = hashlib.sha256(f"{ranks.about.candidates}|{ranks.about.excluded}|{ranks.about.relevant}".encode())
+    for column in (ranks.start, ranks.item, ranks.user, ranks.pool, ranks.full, weight):
+        digest.update(b"-" if column is None else np.ascontiguousarray(column).tobytes())
+    return digest.hexdigest()[:16]

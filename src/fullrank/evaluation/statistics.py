@@ -1,0 +1,139 @@
+"""How sure a number is: bootstrap intervals, paired tests, corrections for many comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullrank.errors import check
+
+Floats = NDArray[np.float64]
+
+
+def weighted_mean(values: Floats, weight: Floats) -> float:
+    """sum w x / sum w, exactly rounded: the order of cases does not matter.
+
+    >>> weighted_mean(np.array([0.1, 0.2, 0.3]), np.array([1.0, 1.0, 2.0]))
+    0.225
+    """
+    return fsum((values * weight).tolist()) / fsum(weight.tolist())
+
+
+def bootstrap(values: Floats, weight: Floats, repeats: int, seed: int) -> Floats:
+    """Weighted means of (cases, columns) over cases drawn again with replacement: (repeats, columns)."""
+    rng = np.random.default_rng([seed, len(values)])
+    total = values * weight[:, None]
+    means = np.empty((repeats, values.shape[1]))
+    for row in range(repeats):
+        drawn = np.bincount(rng.integers(0, len(values), len(values)), minlength=len(values)).astype(np.float64)
+        means[row] = (drawn @ total) / max(float(drawn @ weight), 1e-300)
+    return means
+
+
+def percentile_interval(samples: Floats, level: float) -> tuple[float, float]:
+    """The middle share `level` of bootstrap samples."""
+    low, high = np.quantile(samples, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+@dataclass(frozen=True)
+class Paired:
+    """One metric of two models on the same cases: by how much they differ, and how sure that is.
+
+    `difference` is the first minus the second. `won` and `lost` are shares of cases. `effect` is the mean
+    difference over its standard deviation (Cohen's d_z).
+    """
+
+    difference: float
+    low: float
+    high: float
+    permutation_p: float
+    wilcoxon_p: float
+    effect: float
+    won: float
+    lost: float
+    cases: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.difference:+.4f} ({self.low:+.4f}..{self.high:+.4f}), p={self.permutation_p:.3g}, "
+            f"won {self.won:.0%}, lost {self.lost:.0%} of {self.cases:,} cases"
+        )
+
+
+def paired(
+    one: Floats, two: Floats, weight: Floats, *, level: float = 0.95, repeats: int = 2000, seed: int = 0
+) -> Paired:
+    """Compare two models case by case; both tests are two-sided."""
+    check("level", level, 0 < level < 1, "a number between 0 and 1")
+    check("repeats", repeats, isinstance(repeats, int) and repeats >= 100, "an integer >= 100")
+    difference = one - two
+    samples = bootstrap(difference[:, None], weight, repeats, seed)[:, 0]
+    low, high = percentile_interval(samples, level)
+    spread = float(np.std(difference, ddof=1)) if len(difference) > 1 else 0.0
+    mean = weighted_mean(difference, weight)
+    return Paired(
+        difference=mean,
+        low=low,
+        high=high,
+        permutation_p=_permutation(difference * weight, repeats, seed),
+        wilcoxon_p=_wilcoxon(difference),
+        effect=mean / spread if spread > 0 else 0.0,
+        won=float((difference > 0).mean()),
+        lost=float((difference < 0).mean()),
+        cases=len(difference),
+    )
+
+
+def _permutation(difference: Floats, repeats: int, seed: int) -> float:
+    """Share of random sign changes with a sum at least as far from 0, counting the one observed."""
+    moved = difference[difference != 0]
+    if not len(moved):
+        return 1.0
+    rng = np.random.default_rng([seed, len(difference), 1])
+    observed = abs(fsum(moved.tolist())) - 1e-12 * float(np.abs(moved).sum())
+    extreme = 0
+    for first in range(0, repeats, 256):
+        rows = min(256, repeats - first)
+        signs = rng.integers(0, 2, (rows, len(moved)), dtype=np.int8) * 2.0 - 1.0
+        extreme += int((np.abs(signs @ moved) >= observed).sum())
+    return (extreme + 1) / (repeats + 1)
+
+
+def _wilcoxon(difference: Floats) -> float:
+    from scipy.stats import wilcoxon
+
+    if not difference.any():
+        return 1.0
+    return float(wilcoxon(difference, method="approx" if len(difference) > 50 else "auto").pvalue)
+
+
+def holm(p_values: Mapping[Any, float]) -> dict[Any, float]:
+    """Holm's adjusted p-values: what is below alpha can be claimed together at that level.
+
+    >>> holm({"a": 0.01, "b": 0.04, "c": 0.03})
+    {'a': 0.03, 'b': 0.06, 'c': 0.06}
+    """
+    ordered = sorted(p_values, key=lambda name: p_values[name])
+    adjusted: dict[Any, float] = {}
+    largest = 0.0
+    for place, name in enumerate(ordered):
+        largest = max(largest, min(1.0, (len(ordered) - place) * p_values[name]))
+        adjusted[name] = largest
+    return {name: adjusted[name] for name in p_values}
+
+
+def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
+    """Mean over repetitions and its standard error, sd / sqrt(n).
+
+    >>> mean_and_error([1.0, 3.0])
+    (2.0, 1.0)
+    """
+    array = np.asarray(values, dtype=np.float64)
+    error = float(np.std(array, ddof=1)) / sqrt(len(array)) if len(array) > 1 else float("nan")
+    return float(array.mean()), error

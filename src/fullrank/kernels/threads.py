@@ -1,0 +1,62 @@
+"""How many threads work, and BLAS held to one inside each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, TypeVar
+
+from fullrank.errors import ParameterError, check
+
+Task = TypeVar("Task")
+Done = TypeVar("Done")
+
+_chosen: int | None = None
+
+
+def threads(n: int | None = None) -> int:
+    """The number of threads fullrank uses; with `n` it is set for this process.
+
+    Default: FULLRANK_THREADS, or all cores. Results are the same for any number.
+    """
+    global _chosen  # noqa: PLW0603 (the one setting there is)
+    if n is not None:
+        check("n", n, isinstance(n, int) and not isinstance(n, bool) and n >= 1, "an integer >= 1")
+        _chosen = n
+    if _chosen is not None:
+        return _chosen
+    wanted = os.environ.get("FULLRANK_THREADS")
+    if wanted is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if not wanted.isdigit() or int(wanted) < 1:
+        raise ParameterError(f"FULLRANK_THREADS must be an integer >= 1. Got {wanted!r} instead.")
+    return int(wanted)
+
+
+def in_parallel(work: Callable[[Task], Done], tasks: Iterable[Task]) -> list[Done]:
+    """The results of `work` for every task, in their order, by several threads that release the GIL."""
+    todo = list(tasks)
+    workers = min(threads(), len(todo))
+    with one_blas_thread():
+        if workers <= 1:
+            return [work(task) for task in todo]
+        with ThreadPoolExecutor(workers) as pool:
+            return list(pool.map(work, todo))
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """BLAS with one thread: our own threads are the parallel ones. Restored afterwards."""
+    with _controller().limit(limits=1, user_api="blas"):
+        yield
+
+
+@cache
+def _controller() -> Any:
+    import scipy.linalg  # noqa: F401 (its BLAS must be loaded to be seen)
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

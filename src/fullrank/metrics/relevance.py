@@ -1,0 +1,236 @@
+"""Measures of where relevant items stand, each the exact expectation over random tie order.
+
+R: relevant held-out items of a case; N: its candidates; positions count from 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullrank.errors import DataError
+from fullrank.metrics.metric import CutOff, metric
+from fullrank.metrics.positions import (
+    cut_off,
+    discounts,
+    expected_hits,
+    expected_sum,
+    harmonics,
+    per_case,
+    spans,
+)
+from fullrank.ranks import Floats, Ranks
+
+
+@metric("auc", ubm=True, cut="")
+def auc(ranks: Ranks, k: CutOff) -> Floats:
+    """Share of (relevant, irrelevant) pairs in the right order, ties one half; .5 without irrelevant candidates.
+
+    1/|R| sum_i (pool - above_i - tied_i/2) / pool
+    """
+    beaten = ranks.pool * ranks.sizes - ranks.per_case(ranks.above + ranks.tied / 2)
+    return np.where(ranks.pool > 0, beaten / np.maximum(ranks.pool * ranks.sizes, 1), 0.5)
+
+
+@metric("recall", ubm=True)
+def recall(ranks: Ranks, k: CutOff) -> Floats:
+    """Share of the relevant items among the first k: hits / |R|. In [0, 1]; 1 without k."""
+    return expected_hits(ranks, k) / ranks.sizes
+
+
+@metric("capped_recall")
+def capped_recall(ranks: Ranks, k: CutOff) -> Floats:
+    """Hits among the first k, of those possible: hits / min(k, |R|). In [0, 1]."""
+    share: Floats = expected_hits(ranks, k) / _possible(ranks, k)
+    return share
+
+
+@metric("precision")
+def precision(ranks: Ranks, k: CutOff) -> Floats:
+    """Share of the first k that is relevant: hits / k, also where there are fewer than k candidates.
+
+    Without k the whole list is meant: |R| / N. In [0, 1].
+    """
+    return expected_hits(ranks, k) / (ranks.candidates if k is None else k)
+
+
+@metric("hit_rate")
+def hit_rate(ranks: Ranks, k: CutOff) -> Floats:
+    """Probability that at least one of the first k is relevant. In [0, 1]."""
+    first = _first_groups(ranks)
+    start, relevant, others = (
+        column[first] for column in (ranks.groups.start, ranks.groups.relevant, ranks.groups.others)
+    )
+    size = relevant + others
+    slots = size if k is None else np.clip(k - start, 0, size)
+    missed = np.ones(len(ranks))
+    for j in range(int(relevant.max(initial=0))):  # C(size - relevant, slots) / C(size, slots)
+        factor = np.maximum(size - slots - j, 0) / np.maximum(size - j, 1)
+        missed *= np.where(j < relevant, factor, 1.0)
+    return 1.0 - missed
+
+
+@metric("rr")
+def rr(ranks: Ranks, k: CutOff) -> Floats:
+    """1 / position of the best relevant item, 0 where it is below k. In [0, 1].
+
+    In a tie group of m with r relevant, the first of them is at place j with probability
+    C(m-j, r-1) / C(m, r).
+    """
+    first = _first_groups(ranks)
+    groups = ranks.groups
+    start, relevant, others = groups.start[first], groups.relevant[first], groups.others[first]
+    size = relevant + others
+    limit = np.inf if k is None else k
+    chance = relevant / size
+    total = np.where(start + 1 <= limit, chance / (start + 1), 0.0)
+    for j in range(1, int(others.max(initial=0)) + 1):
+        chance = chance * np.maximum(size - j - relevant + 1, 0) / np.maximum(size - j, 1)
+        position = start + 1 + j
+        more = np.where((j <= others) & (position <= limit), chance / position, 0.0)
+        total += more
+        if not (more > 1e-18).any():
+            break
+    return total
+
+
+@metric("ap")
+def ap(ranks: Ranks, k: CutOff) -> Floats:
+    """Mean over relevant items of the precision at their positions, 0 for those below k: / min(|R|, k).
+
+    A tie group of m with r relevant after s items, c of them relevant, adds in expectation
+
+        r/m sum_{j=1..m} (c + 1 + (j-1)(r-1)/(m-1)) / (s + j)
+    """
+    groups = ranks.groups
+    low, high, size = spans(groups, cut_off(ranks, k))
+    sums = harmonics(int(high.max(initial=0)))
+    inverse = sums[high] - sums[low]  # sum of 1/(s+j)
+    shared = (high - low) - (groups.start + 1) * inverse  # sum of (j-1)/(s+j)
+    mates = (groups.relevant - 1) / np.maximum(size - 1, 1)
+    found = np.where(high > low, (groups.before + 1) * inverse + mates * shared, 0.0)
+    mean: Floats = per_case(ranks, groups.relevant / size * found) / _possible(ranks, k)
+    return mean
+
+
+@metric("ndcg")
+def ndcg(ranks: Ranks, k: CutOff) -> Floats:
+    """DCG / ideal DCG, DCG = sum of 1/log2(position + 1) over relevant items among the first k.
+
+    The ideal has min(|R|, k) of them on top. In [0, 1].
+    """
+    ideal = discounts(int(ranks.sizes.max(initial=0)))
+    share: Floats = expected_sum(ranks, discounts, k) / ideal[_possible(ranks, k)]
+    return share
+
+
+@metric("graded_ndcg")
+def graded_ndcg(ranks: Ranks, k: CutOff) -> Floats:
+    """DCG / ideal DCG with gains 2^grade - 1 and discount log2(position + 1), to position k. In [0, 1].
+
+    Irrelevant candidates gain nothing; 0 where no relevant item gains anything.
+    """
+    if ranks.grade is None:
+        raise DataError(
+            "graded_ndcg needs grades, and these ranks have none; rank held-out data with values, or use ndcg."
+        )
+    if (ranks.grade < 0).any():
+        raise DataError(f"graded_ndcg: grade {float(ranks.grade.min())} is negative; shift the grades to 0 and above.")
+    gain = np.exp2(ranks.grade.astype(np.float64)) - 1
+    groups = ranks.groups
+    low, high, size = spans(groups, cut_off(ranks, k))
+    table = discounts(max(int(high.max(initial=0)), int(ranks.sizes.max(initial=0))))
+    group_gain = np.bincount(groups.row, weights=gain, minlength=len(groups.case))
+    found = per_case(ranks, group_gain * (table[high] - table[low]) / size)
+    order = np.lexsort((-gain, ranks.case))
+    place = np.arange(len(order)) - ranks.start[ranks.case]  # in the ideal order, from 0
+    discount = np.where(place < (np.inf if k is None else k), table[place + 1] - table[place], 0.0)
+    ideal = ranks.per_case(gain[order] * discount)
+    return np.divide(found, ideal, out=np.zeros(len(ranks)), where=ideal > 0)
+
+
+@metric("adg", ubm=True, cut="")
+def adg(ranks: Ranks, k: CutOff) -> Floats:
+    """Average discounted gain (S3): mean over relevant items of 1/log2(position + 1). In (0, 1]."""
+    return expected_sum(ranks, discounts) / ranks.sizes
+
+
+@metric("topk", ubm=True, cut="share or length")
+def topk(ranks: Ranks, k: CutOff) -> Floats:
+    """TOPK (S0): share of relevant items at positions up to 1 + k (N-1), for k a share in [0, 1] (a float).
+
+    k=0.0: nothing scores higher. An integer k is a list length k', the share (k'-1)/(N-1). In [0, 1].
+    """
+    return expected_hits(ranks, _lengths(ranks, k)) / ranks.sizes
+
+
+@metric("atop", ubm=True, cut="share or length")
+def atop(ranks: Ranks, k: CutOff) -> Floats:
+    """ATOP (S0): mean over relevant items of Nrank, the share of the other N-1 items that score lower.
+
+    It is the area under TOPK. With k (a share, or a list length) the area up to k, divided by its width:
+    mean of max(0, 1 - x/k), x = 1 - Nrank. In [0, 1].
+    """
+    others = np.maximum(ranks.candidates - 1, 1)
+    if k is None:
+        return 1.0 - (ranks.per_case(ranks.positions()) / ranks.sizes - 1) / others
+    width = np.full(len(ranks), k - 1.0) if isinstance(k, int) else k * others  # in positions
+    return np.where(width > 0, _area(ranks, np.where(width > 0, width, 1.0)), topk.function(ranks, 1))
+
+
+def _area(ranks: Ranks, width: Floats) -> Floats:
+    """Mean over relevant items of max(0, 1 - (position - 1) / width), width in positions."""
+    groups = ranks.groups
+    reach = width[groups.case]
+    low, high, size = spans(groups, np.floor(reach + 1 + 1e-9))
+    inside = high - low
+    # sum over positions p = low+1 .. high of 1 - (p-1)/reach
+    total = inside - (low + high - 1) * inside / 2 / reach
+    return per_case(ranks, groups.relevant * total / size) / ranks.sizes
+
+
+@metric("mean_rank", ubm=True, cut="", best=1.0, worst=np.inf)
+def mean_rank(ranks: Ranks, k: CutOff) -> Floats:
+    """Mean position of the relevant items: 1 is best, lower is better."""
+    return ranks.per_case(ranks.positions()) / ranks.sizes
+
+
+@metric("mean_percentile", ubm=True, cut="", best=0.0, worst=1.0)
+def mean_percentile(ranks: Ranks, k: CutOff) -> Floats:
+    """Mean over relevant items of (position - 1) / (N - 1) = 1 - ATOP: lower is better."""
+    return 1.0 - atop.function(ranks, None)
+
+
+@metric("r_score", cut="half-life")
+def r_score(ranks: Ranks, k: CutOff) -> Floats:
+    """R-score (Breese et al.): utility halves every k - 1 positions (k=5 unless given), over the best possible.
+
+    sum over relevant items of 2^(-(position-1)/(k-1)), divided by the same for positions 1..|R|
+    """
+    half_life = 5 if k is None else k
+    if half_life == 1:
+        return expected_hits(ranks, 1)
+
+    def sums(n: int) -> Floats:
+        weight = np.exp2(-np.arange(n) / (half_life - 1))
+        return np.concatenate([[0.0], np.cumsum(weight)])
+
+    return expected_sum(ranks, sums) / sums(int(ranks.sizes.max(initial=0)))[ranks.sizes]
+
+
+def _possible(ranks: Ranks, k: CutOff) -> Any:
+    return ranks.sizes if k is None else np.minimum(ranks.sizes, int(k))
+
+
+def _lengths(ranks: Ranks, k: CutOff) -> Any:
+    """List lengths: an integer as it is, a share k as 1 + k (N-1) per case."""
+    if k is None or isinstance(k, int):
+        return k
+    return np.floor(1 + k * (ranks.candidates - 1) + 1e-9).astype(np.int64)
+
+
+def _first_groups(ranks: Ranks) -> NDArray[np.intp]:
+    """The best tie group of every case."""
+    return np.flatnonzero(ranks.groups.before == 0)

@@ -1,0 +1,191 @@
+"""The hub: where held-out relevant items stand among the candidates. Every measure of a ranking reads this."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fullrank.data.canonical import frozen, sort_rows
+from fullrank.errors import DataError
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class About:
+    """How ranks came about: what every result made of them must tell."""
+
+    model: str = ""
+    candidates: str = "everything"  # or "100 sampled", "offered"
+    sampled: int = 0  # candidates drawn per case, 0: all of them
+    excluded: str = "train"
+    relevant: str = ""
+    split: str = ""
+    skipped: dict[str, int] = field(default_factory=dict)  # cases left out, by reason
+    notes: tuple[str, ...] = ()
+
+
+class Groups(NamedTuple):
+    """Items of a case with one score: `relevant` of them relevant, `others` not, after `start` better ones.
+
+    `before` of the better ones are relevant. Every order within a group is equally likely, so that the
+    group fills positions start+1 .. start+relevant+others.
+    """
+
+    case: NDArray[np.intp]
+    start: Ints
+    before: Ints
+    relevant: Ints
+    others: Ints
+    row: NDArray[np.intp]  # the group of every row
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ranks:
+    """For every held-out relevant item, how many irrelevant candidates score higher, and how many the same.
+
+    Case c holds rows start[c] .. start[c+1]-1, one per relevant item. `pool` counts a case's irrelevant
+    candidates, `full` those there are in all (more, where they were sampled). `before` counts the
+    relevant items of the case that score strictly higher; where it is not given it follows from the rest
+    (of relevant items with nothing between them any order will do).
+
+    >>> ranks = Ranks(start=[0, 2], above=[1, 3], tied=[0, 0], pool=[8])   # - R - - R - - - - -
+    >>> ranks.positions()
+    array([2., 5.])
+    """
+
+    start: Any
+    above: Any
+    tied: Any
+    pool: Any
+    before: Any = None
+    item: Any = None
+    user: Any = None
+    grade: Any = None
+    weight: Any = None
+    full: Any = None
+    about: About = field(default_factory=About)
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        for name in ("start", "above", "tied", "pool"):
+            put(self, name, frozen(np.array(getattr(self, name), dtype=np.int64)))
+        cases, rows = len(self.start) - 1, len(self.above)
+        self._check(cases, rows)
+        per_row = {"before": np.int64, "item": np.int32, "grade": np.float32}
+        for name, dtype in {**per_row, "user": np.int32, "weight": np.float64, "full": np.int64}.items():
+            column = getattr(self, name)
+            if column is not None:
+                array = np.array(column, dtype=dtype)
+                expected = rows if name in per_row else cases
+                if array.shape != (expected,):
+                    raise DataError(f"ranks: {name} has shape {array.shape}, expected ({expected},).")
+                put(self, name, frozen(array))
+        if self.before is None:
+            put(self, "before", frozen(self._before()))
+        if self.weight is None:
+            put(self, "weight", frozen(np.ones(cases)))
+        if self.full is None:
+            put(self, "full", self.pool)
+
+    def _check(self, cases: int, rows: int) -> None:
+        sizes = np.diff(self.start)
+        if cases < 0 or self.start[0] != 0 or self.start[-1] != rows or (sizes < 1).any():
+            raise DataError("ranks: starts must rise from 0 to the number of rows, with a row in every case.")
+        if self.tied.shape != (rows,) or self.pool.shape != (cases,):
+            raise DataError(f"ranks: expected {rows} ties and {cases} pools, got {self.tied.shape}, {self.pool.shape}.")
+        wrong = (self.above < 0) | (self.tied < 0) | (self.above + self.tied > np.repeat(self.pool, sizes))
+        if wrong.any():
+            row = int(wrong.argmax())
+            raise DataError(f"ranks: row {row} counts more candidates above and tied than its pool has.")
+
+    def _before(self) -> Ints:
+        """Relevant items ahead of each: by `above`, then those without ties (they beat what ties)."""
+        key = 2 * self.above + (self.tied > 0)
+        order = np.lexsort((key, self.case))
+        ahead = np.empty(len(order), dtype=np.int64)
+        ahead[order] = np.arange(len(order)) - self.start[:-1][self.case[order]]
+        same = np.zeros(len(order), dtype=bool)  # ties share the place of the first of them
+        same[1:] = (key[order][1:] == key[order][:-1]) & (self.case[order][1:] == self.case[order][:-1])
+        same &= self.tied[order] > 0
+        first = np.maximum.accumulate(np.where(same, 0, np.arange(len(order))))
+        ahead[order] = ahead[order][first]
+        return ahead
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """Relevant items of every case."""
+        return frozen(np.diff(self.start))
+
+    @cached_property
+    def case(self) -> NDArray[np.intp]:
+        """The case of every row."""
+        return frozen(np.repeat(np.arange(len(self)), np.diff(self.start)))
+
+    @cached_property
+    def candidates(self) -> Ints:
+        """Candidates of every case, relevant or not."""
+        return frozen(self.pool + self.sizes)
+
+    @cached_property
+    def groups(self) -> Groups:
+        """Tie groups that hold a relevant item, in order of case and score."""
+        rows = len(self.above)
+        if rows == len(self):  # one relevant item a case: it is its own group
+            here = np.arange(rows)
+            return Groups(here, self.above, self.before, np.ones(rows, dtype=np.int64), self.tied, here)
+        most = int(self.sizes.max(initial=1))
+        order, (case, before) = sort_rows((self.case, len(self)), (self.before, most))
+        first = np.ones(rows, dtype=bool)
+        first[1:] = (case[1:] != case[:-1]) | (before[1:] != before[:-1])
+        starts = np.flatnonzero(first)
+        lead = order[starts]
+        row = np.empty(rows, dtype=np.intp)
+        row[order] = np.cumsum(first) - 1
+        relevant = np.diff(np.append(starts, rows))
+        ahead = self.before[lead]
+        return Groups(self.case[lead], self.above[lead] + ahead, ahead, relevant, self.tied[lead], row)
+
+    def positions(self) -> Floats:
+        """The expected position of every relevant item in its case's list, from 1."""
+        groups = self.groups
+        middle: Floats = groups.start + (groups.relevant + groups.others + 1) / 2
+        return middle[groups.row]
+
+    def per_case(self, row_values: ArrayLike) -> Floats:
+        """The sum over the rows of every case."""
+        values = np.asarray(row_values, dtype=np.float64)
+        return values if len(values) == len(self) else np.add.reduceat(values, self.start[:-1])
+
+    @staticmethod
+    def concat(parts: Sequence[Ranks]) -> Ranks:
+        """Shards of one evaluation as one: cases of each in turn."""
+        if not parts:
+            raise DataError("no ranks to put together.")
+        ends = np.cumsum([0, *(part.start[-1] for part in parts)])
+        columns: dict[str, Any] = {}
+        for name in ("above", "tied", "pool", "before", "item", "user", "grade", "weight", "full"):
+            found = [getattr(part, name) for part in parts]
+            columns[name] = None if any(column is None for column in found) else np.concatenate(found)
+        start = np.concatenate([[0], *(part.start[1:] + end for part, end in zip(parts, ends, strict=False))])
+        return Ranks(start=start, **columns, about=parts[0].about)
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    def __eq__(self, other: object) -> bool:
+        names = ("start", "above", "tied", "pool", "before", "item", "user", "grade", "weight", "full")
+        return isinstance(other, Ranks) and all(
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in names
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Ranks({len(self):,} cases, {len(self.above):,} relevant items among {self.about.candidates})"

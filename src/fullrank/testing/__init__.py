@@ -1,0 +1,1 @@
+"""For tests of recommenders and measures, ours and yours."""

@@ -1,0 +1,195 @@
+"""The ranking engine: against brute force, and the same bits whatever the blocks, threads and orders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fullrank
+from fullrank.data.ids import Ids
+from fullrank.data.interactions import Interactions
+from fullrank.data.split import Split
+from fullrank.errors import DataError, ParameterError
+from fullrank.evaluation.candidates import Sampled
+from fullrank.evaluation.cases import cases_of
+from fullrank.evaluation.rank import rank
+from fullrank.kernels.threads import threads
+from fullrank.ranks import Ranks
+
+
+@pytest.fixture
+def restored_threads() -> Iterator[None]:
+    before = threads()
+    yield
+    threads(before)
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> tuple[np.ndarray, Split[Interactions]]:
+    """Scores with ties, and a random split of random feedback over them."""
+    users, items = draw(st.integers(1, 5)), draw(st.integers(2, 7))
+    seed = draw(st.integers(0, 2**32 - 1))
+    rng = np.random.default_rng(seed)
+    part = rng.choice(4, size=(users, items), p=[0.4, 0.3, 0.1, 0.2])  # nothing, train, valid, held out
+    part[0, 0] = 3
+    scores = rng.integers(0, 4, (users, items)).astype(np.float32)
+    values = rng.integers(1, 6, (users, items)).astype(np.float32)
+
+    def of(which: int) -> Interactions:
+        user, item = np.nonzero(part == which)
+        return Interactions(user, item, values[user, item], None, Ids.numbered(users), Ids.numbered(items))
+
+    return scores, Split(of(1), of(3), of(2))
+
+
+def by_counting(scores: np.ndarray, split: Split[Interactions], relevant: float | None, exclude: str | None) -> Ranks:
+    held = split.held_out.relevant(relevant)
+    columns: dict[str, list] = {
+        name: [] for name in ("above", "tied", "before", "pool", "start", "user", "item", "grade")
+    }
+    columns["start"].append(0)
+    for user in np.unique(held.user):
+        hits = held.item[held.user == user]
+        out = set(hits.tolist())
+        if exclude == "train":
+            for part in (split.train, split.valid):
+                assert part is not None
+                out |= set(part.item[part.user == user].tolist())
+        rest = [item for item in range(scores.shape[1]) if item not in out]
+        for hit in hits:
+            columns["above"].append(sum(scores[user, other] > scores[user, hit] for other in rest))
+            columns["tied"].append(sum(scores[user, other] == scores[user, hit] for other in rest))
+            columns["before"].append(sum(scores[user, other] > scores[user, hit] for other in hits))
+        columns["item"] += hits.tolist()
+        columns["grade"] += held.value[held.user == user].tolist()  # type: ignore[index]
+        columns["pool"].append(len(rest))
+        columns["start"].append(len(columns["above"]))
+        columns["user"].append(user)
+    return Ranks(**columns)
+
+
+@given(problem=problems(), relevant=st.sampled_from([None, 3, 4]), exclude=st.sampled_from(["train", None]))
+def test_against_counting(problem: tuple, relevant: float | None, exclude: str | None) -> None:
+    scores, split = problem
+    if not len(split.held_out.relevant(relevant)):
+        with pytest.raises(DataError, match="is relevant at"):
+            rank(scores, split, relevant=relevant, exclude=exclude)  # type: ignore[arg-type]
+        return
+    found = rank(scores, split, relevant=relevant, exclude=exclude)  # type: ignore[arg-type]
+    assert found == by_counting(scores, split, relevant, exclude)
+    assert found.about.candidates == "everything"
+
+
+@given(problem=problems(), m=st.integers(1, 5), replace=st.booleans(), seed=st.integers(0, 99))
+def test_samples_are_candidates_only(problem: tuple, m: int, replace: bool, seed: int) -> None:
+    scores, split = problem
+    exact = rank(scores, split)
+    found = rank(scores, split, Sampled(m, seed, replace))
+    assert found.full.tolist() == exact.pool.tolist()
+    expected = np.where(exact.pool > 0, m, 0) if replace else np.minimum(exact.pool, m)
+    assert found.pool.tolist() == expected.tolist()
+    assert (found.above <= exact.above).all() or replace
+    assert found.about.sampled == m
+    if not replace and m >= exact.pool.max():
+        assert found.above.tolist() == exact.above.tolist()
+        assert found.tied.tolist() == exact.tied.tolist()
+    assert rank(scores, split, Sampled(m, seed, replace), block=1) == found
+
+
+def world() -> tuple[Split[Interactions], tuple[np.ndarray, np.ndarray]]:
+    data = fullrank.simulate.ratings(users=200, items=300, density=0.1, seed=5).data
+    rng = np.random.default_rng(1)
+    factors = rng.standard_normal((200, 16)).astype(np.float32), rng.standard_normal((300, 16)).astype(np.float32)
+    return fullrank.holdout(data, 0.3), factors
+
+
+def test_sampled_ranks_have_the_right_distribution() -> None:
+    split, factors = world()
+    exact = rank(factors, split)
+    m, repeats = 40, 60
+    total = sum(rank(factors, split, Sampled(m, seed)).above for seed in range(repeats))
+    share = np.repeat(exact.pool, exact.sizes)
+    expected = m * exact.above / share
+    # hypergeometric variance, pooled over all rows
+    variance = m * (exact.above / share) * (1 - exact.above / share) * (share - m) / (share - 1)
+    z = (total / repeats - expected).sum() / np.sqrt(variance.sum() / repeats)
+    assert abs(z) < 6  # rows of a case share their draws, so z is not quite standard
+    assert np.abs(total / repeats - expected).max() < 6 * np.sqrt(variance.max() / repeats)
+
+
+@pytest.mark.usefixtures("restored_threads")
+def test_bit_identical_whatever_the_blocks_threads_and_shards() -> None:
+    split, factors = world()
+    for candidates in (None, Sampled(20, 3)):
+        one = rank(factors, split, candidates)
+        for count, block in ((1, 1), (1, 7), (2, 64), (4, 13)):
+            threads(count)
+            assert rank(factors, split, candidates, block=block) == one
+    cases = cases_of(split)
+    dense = np.matmul(*(factors[0], factors[1].T))
+    shards = []
+    for users in np.array_split(np.arange(200), 3):
+        held = split.held_out.where(np.isin(split.held_out.user, users))
+        shards.append(rank(factors, Split(split.train, held)))
+    assert Ranks.concat(shards) == rank(factors, cases)
+    assert rank(dense, cases) == rank(factors, cases)
+    assert rank(lambda users: dense[users], cases) == rank(factors, cases)
+
+
+def test_item_and_user_order_do_not_matter() -> None:
+    split, (left, right) = world()
+    rng = np.random.default_rng(2)
+    users, items = rng.permutation(200), rng.permutation(300)
+
+    def renamed(data: Interactions) -> Interactions:
+        return Interactions.of(
+            users[data.user], items[data.item], data.value, users=Ids.numbered(200), items=Ids.numbered(300)
+        )
+
+    moved = Split(renamed(split.train), renamed(split.held_out))
+    left_moved, right_moved = np.empty_like(left), np.empty_like(right)
+    left_moved[users], right_moved[items] = left, right
+    one, two = rank((left, right), split), rank((left_moved, right_moved), moved)
+
+    def rows(ranks: Ranks, user_names: np.ndarray, item_names: np.ndarray) -> list:
+        who = user_names[ranks.user[ranks.case]]
+        return sorted(zip(who, item_names[ranks.item], ranks.above, ranks.tied, ranks.before, strict=True))
+
+    assert rows(one, users, items) == rows(two, np.arange(200), np.arange(300))
+
+
+def test_a_leak_is_told_and_stays_a_candidate() -> None:
+    ids = Ids([0]), Ids.numbered(4)
+    train = Interactions.of([0, 0], [0, 1], users=ids[0], items=ids[1])
+    held = Interactions.of([0, 0], [1, 2], users=ids[0], items=ids[1])
+    found = rank(np.array([[4, 3, 2, 1]], dtype=np.float32), Split(train, held))
+    assert (found.above.tolist(), found.pool.tolist()) == ([0, 0], [1])
+    assert found.about.notes == ("1 held-out items are among the excluded ones too (leak)",)
+    sampled = rank(np.array([[4, 3, 2, 1]], dtype=np.float32), Split(train, held), Sampled(5))
+    assert (sampled.pool.tolist(), sampled.about.notes) == ([1], found.about.notes)
+
+
+def test_refusals() -> None:
+    split, factors = world()
+    bad = factors[0].copy()
+    bad[3, 0] = np.nan
+    with pytest.raises(DataError, match=r"tuple: a score for user 3 is NaN or infinite; fit with"):
+        rank((bad, factors[1]), split)
+    with pytest.raises(DataError, match=r"expected .200, 300.: a row per user"):
+        rank(np.zeros((2, 2)), split)
+    with pytest.raises(DataError, match="do not fit"):
+        rank((factors[0], factors[1][:5]), split)
+    with pytest.raises(DataError, match="cannot rank a int"):
+        rank(7, split)
+    with pytest.raises(DataError, match="gave scores of shape"):
+        rank(lambda users: np.zeros(3), split)
+    with pytest.raises(ParameterError, match="'m' parameter"):
+        Sampled(0)
+    with pytest.raises(ParameterError, match="'exclude' parameter"):
+        rank(factors, split, exclude="valid")  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="is relevant at 9"):
+        rank(factors, split, relevant=9)

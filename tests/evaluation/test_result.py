@@ -1,0 +1,137 @@
+"""Results: means, intervals, comparisons, and what they say about themselves."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from fullrank.errors import DataError, ParameterError
+from fullrank.evaluation.result import Result, evaluate
+from fullrank.evaluation.statistics import holm, paired
+from fullrank.metrics import auc, ndcg, recall, rr
+from fullrank.ranks import About, Ranks
+
+
+def ranks(seed: int = 0, cases: int = 300, better: float = 0.0, **about: object) -> Ranks:
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 4, cases)
+    start = np.concatenate([[0], np.cumsum(sizes)])
+    above = (100 * np.random.default_rng(seed + 1).random(start[-1]) ** (1 + better)).astype(int)
+    return Ranks(
+        start=start, above=above, tied=np.zeros(start[-1], int), pool=np.full(cases, 100), about=About(**about)
+    )  # type: ignore[arg-type]
+
+
+def test_means_and_weights() -> None:
+    found = ranks()
+    per_case = (recall @ 10)(found)
+    assert evaluate(found, [recall @ 10]).mean()["recall@10"] == pytest.approx(per_case.mean())
+    by_pairs = evaluate(found, [recall @ 10], weights="by_relevant").mean()["recall@10"]
+    assert by_pairs == pytest.approx((per_case * found.sizes).sum() / found.sizes.sum())
+    given = np.zeros(300)
+    given[7] = 2.0
+    assert evaluate(found, [rr], weights=given).mean()["rr"] == pytest.approx(rr(found)[7])
+    assert evaluate(found, [rr]).of("rr").tolist() == rr(found).tolist()
+
+
+def test_the_order_of_cases_changes_no_bit() -> None:
+    parts = [ranks(seed, cases=3) for seed in range(40)]
+    one = evaluate(Ranks.concat(parts), [ndcg, rr, auc]).mean()
+    assert one == evaluate(Ranks.concat(parts[::-1]), [ndcg, rr, auc]).mean()
+
+
+def test_intervals_cover_the_truth() -> None:
+    truth = float(np.mean([rr(ranks(seed, cases=2000)).mean() for seed in range(100, 110)]))
+    inside = sum(
+        low <= truth <= high for low, high in (evaluate(ranks(s), [rr]).interval(repeats=300)["rr"] for s in range(60))
+    )
+    assert 50 <= inside <= 60  # 95% of 60 is 57; 50 has a chance below 1 in 1000
+
+
+def test_versus_finds_the_better_model_and_its_side() -> None:
+    good, bad = evaluate(ranks(better=1.0, model="good"), [rr, auc]), evaluate(ranks(model="bad"), [rr, auc])
+    found = good.versus(bad)["auc"]
+    assert found.difference > 0
+    assert 0 < found.low < found.difference < found.high
+    assert found.permutation_p < 0.01
+    assert found.wilcoxon_p < 0.01
+    assert found.won > found.lost
+    back = bad.versus(good)["auc"]
+    assert back.difference == pytest.approx(-found.difference)
+    assert back.permutation_p == found.permutation_p
+    same = good.versus(good)["rr"]
+    assert (same.difference, same.permutation_p, same.wilcoxon_p, same.effect) == (0, 1, 1, 0)
+
+
+def test_p_values_are_uniform_under_no_difference() -> None:
+    rng = np.random.default_rng(0)
+    found = [paired(rng.random(40), rng.random(40), np.ones(40), repeats=200, seed=s).permutation_p for s in range(200)]
+    assert stats.kstest(found, "uniform").pvalue > 0.001
+
+
+def test_permutation_test_against_scipy() -> None:
+    rng = np.random.default_rng(1)
+    one, two = rng.random(12), rng.random(12) + 0.15
+    exact = stats.permutation_test(
+        (one, two), lambda a, b: np.mean(a - b), permutation_type="samples", n_resamples=np.inf
+    )
+    found = paired(one, two, np.ones(12), repeats=20_000)
+    assert found.permutation_p == pytest.approx(exact.pvalue, abs=0.02)
+
+
+def test_what_cannot_be_compared_is_refused() -> None:
+    one = evaluate(ranks(), [rr])
+    with pytest.raises(DataError, match="among everything, the other among 100 sampled"):
+        one.versus(evaluate(ranks(candidates="100 sampled"), [rr]))
+    with pytest.raises(DataError, match="one has 300 cases, the other 200"):
+        one.versus(evaluate(ranks(cases=200), [rr]))
+    with pytest.raises(DataError, match="weights differ"):
+        one.versus(evaluate(ranks(), [rr], weights="by_relevant"))
+
+
+def test_notes_tell_what_to_distrust() -> None:
+    plain = evaluate(ranks(), [recall @ 10, auc])
+    assert plain.notes == ()
+    sampled = evaluate(ranks(candidates="100 sampled", sampled=100, skipped={"none relevant": 3}), [ndcg @ 10, auc])
+    assert "cannot be trusted (but auc)" in sampled.notes[0]
+    assert "biased where relevant items are missing" in sampled.notes[1]
+    assert sampled.notes[2] == "3 cases left out: none relevant"
+
+
+def test_shown_and_written() -> None:
+    result = evaluate(ranks(model="<b>bold</b>"), [ndcg @ 10])
+    assert "<b>" not in result._repr_html_()
+    assert json.loads(json.dumps(result.to_json()))["cases"] == 300
+    assert "ndcg@10=" in repr(result)
+
+
+def test_refused() -> None:
+    with pytest.raises(ParameterError, match="at least one metric"):
+        evaluate(ranks(), [])
+    with pytest.raises(ParameterError, match="weights must be"):
+        evaluate(ranks(), [rr], weights="users")  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="300 numbers"):
+        evaluate(ranks(), [rr], weights=np.zeros(300))
+    with pytest.raises(ParameterError, match="'ap' was not measured; there are rr"):
+        evaluate(ranks(), [rr]).of("ap")
+
+
+def test_holm_is_monotone_and_at_least_as_large() -> None:
+    rng = np.random.default_rng(3)
+    raw = {n: float(p) for n, p in enumerate(rng.random(20) ** 3)}
+    adjusted = holm(raw)
+    assert list(adjusted) == list(raw)
+    assert all(adjusted[n] >= raw[n] for n in raw)
+    order = sorted(raw, key=raw.__getitem__)
+    assert [adjusted[n] for n in order] == sorted(adjusted.values())
+
+
+def test_results_are_frozen() -> None:
+    result = evaluate(ranks(), [rr])
+    with pytest.raises(AttributeError):
+        result.about = About()  # type: ignore[misc]
+    assert isinstance(replace(result, about=About(model="x")), Result)
