@@ -46,22 +46,25 @@ def test_warmup_compiles_what_is_used() -> None:
 import numpy as np, fullrank
 from fullrank.evaluation.candidates import Sampled
 from fullrank.evaluation.rank import rank
+from fullrank.evaluation.top import top
 from fullrank.kernels import orders, pairs, ranking
+from fullrank.kernels import top as tops
 from fullrank.kernels.warmup import warmup
 from fullrank.metrics.partial_order import pairwise_loss
 names = list(warmup())
-kernels = [ranking.count_block, ranking.sample_block, pairs.enumerate_pairs, orders.count_agreeing]
-assert len(names) == 3 and all(len(kernel.signatures) == 1 for kernel in kernels)
+kernels = [ranking.count_block, ranking.sample_block, pairs.enumerate_pairs, orders.count_agreeing, tops.top_block]
+assert len(names) == 4 and all(len(kernel.signatures) == 1 for kernel in kernels)
 data = fullrank.read({"user": [1, 1, 1, 2, 2, 2], "item": [1, 2, 3, 1, 2, 3], "value": [1, 2, 3, 3, 2, 1]})
 split = fullrank.holdout(data, 0.3, valid=0.3)
 for exclude in ("train", None, data):
     rank(np.eye(2, 3), split, exclude=exclude)
+    top(np.eye(2, 3), split, 2, exclude=exclude)
     rank((np.ones((2, 4)), np.ones((3, 4))), split, Sampled(1), exclude=exclude)
 data.graded().pairs()
 pairwise_loss(data.graded(), np.arange(6.0))
 print([len(kernel.signatures) for kernel in kernels])
 """
-    assert run(code).stdout == "[1, 1, 1, 1]\n"
+    assert run(code).stdout == "[1, 1, 1, 1, 1]\n"
 
 
 def test_eight_processes_at_once(tmp_path: Path) -> None:

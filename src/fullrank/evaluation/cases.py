@@ -57,7 +57,7 @@ def cases_of(split: Split[Interactions], relevant: Threshold = None, exclude: Ex
         raise DataError(f"{what} is relevant at {relevant}; lower the threshold, or hold out more.")
     counts = np.bincount(held.user, minlength=held.n_users)
     judged = np.flatnonzero(counts)
-    lists, excluded = _excluded(split, exclude)
+    lists, excluded = excluded_lists(split, exclude)
     skipped = {}
     without = int((np.bincount(split.held_out.user, minlength=held.n_users) > 0).sum()) - len(judged)
     if without:
@@ -78,7 +78,7 @@ def cases_of(split: Split[Interactions], relevant: Threshold = None, exclude: Ex
     )
 
 
-def _excluded(split: Split[Interactions], exclude: Exclude) -> tuple[list[Any], str]:
+def excluded_lists(split: Split[Interactions], exclude: Exclude) -> tuple[list[Any], str]:
     """Two CSR lists of excluded items by user, and their name."""
     nothing = frozen(np.zeros(len(split.train.users) + 1, dtype=np.int64)), frozen(np.zeros(0, dtype=np.int32))
     if exclude is None:

@@ -9,6 +9,7 @@ import numpy as np
 from fullrank.kernels.orders import count_agreeing
 from fullrank.kernels.pairs import enumerate_pairs
 from fullrank.kernels.ranking import count_block, sample_block
+from fullrank.kernels.top import top_block
 
 
 def _pairs() -> None:
@@ -33,10 +34,19 @@ def _ranks() -> None:
     sample_block(*given, 1, 0, False, *found)
 
 
+def _top() -> None:
+    starts, items, users = np.array([0, 0]), np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int32)
+    for array in (starts, items, users):
+        array.flags.writeable = False
+    best = np.zeros((1, 1), dtype=np.int32), np.zeros((1, 1), dtype=np.float32)
+    top_block(np.zeros((1, 2), dtype=np.float32), users, starts, items, starts, items, *best)
+
+
 KERNELS: dict[str, Callable[[], None]] = {
     "pairs of graded cases": _pairs,
     "orders of graded cases": _orders,
     "ranks of held-out items": _ranks,
+    "lists of the best items": _top,
 }
 
 

@@ -1,0 +1,68 @@
+"""The best items for many users at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullrank.data.canonical import frozen
+from fullrank.data.ids import Codes, Ids, Name
+from fullrank.data.interactions import Interactions
+from fullrank.data.split import Split
+from fullrank.errors import check
+from fullrank.evaluation.blocks import over_blocks
+from fullrank.evaluation.cases import Exclude, excluded_lists
+from fullrank.evaluation.scoring import filler, name_of
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TopN:
+    """Lists of items, best first, -1 where there are no more; of equal scores the smaller code is first."""
+
+    user: Codes
+    item: NDArray[np.int32]  # (users, n)
+    score: NDArray[np.float32]
+    users: Ids
+    items: Ids
+
+    def names(self, row: int) -> list[Name]:
+        """The items of one list by name."""
+        return [self.items.name(int(item)) for item in self.item[row] if item >= 0]
+
+    def __len__(self) -> int:
+        return len(self.user)
+
+    def __repr__(self) -> str:
+        return f"TopN({self.item.shape[1]} items for {len(self):,} users)"
+
+
+def top(
+    model: Any,
+    split: Split[Interactions],
+    n: int = 10,
+    *,
+    users: NDArray[Any] | None = None,
+    exclude: Exclude = "train",
+    block: int | None = None,
+) -> TopN:
+    """The n best items for these users (codes; all without them), without what they have seen."""
+    check("n", n, isinstance(n, int) and not isinstance(n, bool) and n >= 1, "an integer >= 1")
+    from fullrank.kernels.top import top_block
+
+    data = split.train
+    who = frozen(np.arange(data.n_users, dtype=np.int32) if users is None else np.array(users, dtype=np.int32))
+    (seen, more), _ = excluded_lists(split, exclude)
+    hidden: tuple[Any, ...] = (*seen, *more)
+    best = np.empty((len(who), n), dtype=np.int32)
+    scores = np.empty((len(who), n), dtype=np.float32)
+
+    def work(cases: slice, found: NDArray[Any]) -> int:
+        return top_block(found, who[cases], *hidden, best[cases], scores[cases])
+
+    over_blocks(
+        filler(model, data.n_users, data.n_items), who, data.users, data.n_items, work, name=name_of(model), block=block
+    )
+    return TopN(who, frozen(best), frozen(scores), data.users, data.items)
