@@ -5,6 +5,8 @@ Every message is one sentence or two: where, what was found, what to do about it
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class FullrankError(ValueError):
     """Any refusal of ours; `exit_code` follows sysexits."""
@@ -65,6 +67,35 @@ def check(name: str, value: object, holds: bool, must_be: str) -> None:
     """
     if not holds:
         raise ParameterError(f"The '{name}' parameter must be {must_be}. Got {shown(value)} instead.")
+
+
+def is_integer(value: object) -> bool:
+    """Whether this is a whole number, Python's or NumPy's; True and False are none."""
+    import numbers
+
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
+def is_number(value: object) -> bool:
+    """Whether this is a real number; True and False are none."""
+    import numbers
+
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def check_integer(name: str, value: Any, low: int, high: int | None = None) -> None:
+    """Refuse what is not an integer of at least `low`, and at most `high` where that is given.
+
+    >>> check_integer("n", 0, 1)
+    Traceback (most recent call last):
+    fullrank.errors.ParameterError: The 'n' parameter must be an integer >= 1. Got 0 instead.
+    """
+    inside = is_integer(value) and bool(low <= value) and (high is None or bool(value <= high))
+    check(name, value, inside, f"an integer >= {low}" if high is None else f"an integer from {low} to {_power(high)}")
+
+
+def _power(n: int) -> str:
+    return f"2**{n.bit_length()} - 1" if n >= 2**31 - 1 and n & (n + 1) == 0 else str(n)
 
 
 def did_you_mean(word: str, among: list[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fullrank.errors import check
+from fullrank.errors import check_integer
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,8 @@ class Sampled:
     replace: bool = False
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.m, int) and not isinstance(self.m, bool)
-        check("m", self.m, whole and self.m >= 1, "an integer >= 1")
-        whole = isinstance(self.seed, int) and not isinstance(self.seed, bool)
-        check("seed", self.seed, whole and 0 <= self.seed < 2**63, "an integer from 0 to 2**63 - 1")
+        check_integer("m", self.m, 1)
+        check_integer("seed", self.seed, 0, 2**63 - 1)
 
     def __str__(self) -> str:
         return f"{self.m} sampled"

@@ -12,7 +12,7 @@ from fullrank.data.canonical import frozen
 from fullrank.data.ids import Codes, Ids, Name
 from fullrank.data.interactions import Interactions
 from fullrank.data.split import Split
-from fullrank.errors import check
+from fullrank.errors import check_integer
 from fullrank.evaluation.blocks import over_blocks
 from fullrank.evaluation.cases import Exclude, excluded_lists
 from fullrank.evaluation.scoring import filler, name_of
@@ -49,7 +49,7 @@ def top(
     block: int | None = None,
 ) -> TopN:
     """The n best items for these users (codes; all without them), without what they have seen."""
-    check("n", n, isinstance(n, int) and not isinstance(n, bool) and n >= 1, "an integer >= 1")
+    check_integer("n", n, 1)
     from fullrank.kernels.top import top_block
 
     data = split.train
@@ -60,7 +60,8 @@ def top(
     scores = np.empty((len(who), n), dtype=np.float32)
 
     def work(cases: slice, found: NDArray[Any]) -> int:
-        return top_block(found, who[cases], *hidden, best[cases], scores[cases])
+        given: tuple[Any, ...] = (found, who[cases], *hidden, best[cases], scores[cases])
+        return top_block(*given)
 
     over_blocks(
         filler(model, data.n_users, data.n_items), who, data.users, data.n_items, work, name=name_of(model), block=block

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar
 
-from fullrank.errors import ParameterError, check
+from fullrank.errors import ParameterError, check_integer
 
 Task = TypeVar("Task")
 Done = TypeVar("Done")
@@ -24,7 +24,7 @@ def threads(n: int | None = None) -> int:
     """
     global _chosen  # noqa: PLW0603 (the one setting there is)
     if n is not None:
-        check("n", n, isinstance(n, int) and not isinstance(n, bool) and n >= 1, "an integer >= 1")
+        check_integer("n", n, 1)
         _chosen = n
     if _chosen is not None:
         return _chosen

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from fullrank.data.ids import Ids
 from fullrank.data.intake import Intake
 from fullrank.data.interactions import Interactions
-from fullrank.data.split.lots import check_count
 from fullrank.data.split.parts import usable
-from fullrank.errors import DataError, check
+from fullrank.errors import DataError, check, check_integer
 
 Mask: TypeAlias = NDArray[np.bool_]
 
@@ -35,12 +34,12 @@ def densify(data: Interactions, *, items: int | None = None, users: int | None =
     keep_items, keep_users = np.ones(data.n_items, dtype=bool), np.ones(data.n_users, dtype=bool)
     dropped = {}
     if items is not None:
-        check_count("items", items)
+        check_integer("items", items, 1)
         keep_items = _most(np.bincount(data.item, minlength=data.n_items), items)
         rows = keep_items[data.item]
         dropped[f"item not among the {items:,} with the most rows"] = len(data) - int(rows.sum())
     if users is not None:
-        check_count("users", users)
+        check_integer("users", users, 1)
         keep_users = _most(np.bincount(data.user[rows], minlength=data.n_users), users)
         before = int(rows.sum())
         rows &= keep_users[data.user]
@@ -55,8 +54,8 @@ def core(data: Interactions, *, per_user: int = 1, per_item: int = 1) -> Interac
     Interactions(4 rows, 2 users, 2 items)
     """
     _interactions(data)
-    check_count("per_user", per_user)
-    check_count("per_item", per_item)
+    check_integer("per_user", per_user, 1)
+    check_integer("per_item", per_item, 1)
     rows, left = np.ones(len(data), dtype=bool), -1
     while left != (left := int(rows.sum())):
         keep_users = np.bincount(data.user[rows], minlength=data.n_users) >= per_user

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank.data.graded import Graded
-from fullrank.data.split.lots import FOLDS, check_count, lots, lots_of, shuffled, shuffled_by_user
+from fullrank.data.split.lots import FOLDS, lots, lots_of, shuffled, shuffled_by_user
 from fullrank.data.split.parts import HELD_OUT, TRAIN, Data, Split, cut, many, unit, usable
-from fullrank.errors import check
+from fullrank.errors import check, check_integer
 
 Made = TypeVar("Made")
 
@@ -28,7 +28,7 @@ def folds(data: Data, k: int = 5, *, per_user: bool | None = None, seed: int = 0
     [3, 2]
     """
     usable(data)
-    check_count("k", k, 2)
+    check_integer("k", k, 2)
     check("k", k, k <= len(data), f"at most {len(data)}, the number of {unit(data)}")
     check("per_user", per_user, per_user is None or isinstance(per_user, bool), "True, False or None")
     spread = isinstance(data, Graded) if per_user is None else per_user
@@ -65,6 +65,6 @@ def repetitions(make: Callable[..., Made], times: int, *, seed: int = 0) -> Iter
     (5, False)
     """
     check("make", make, callable(make), "a function that takes a seed")
-    check_count("times", times)
+    check_integer("times", times, 1)
     seeds = lots(seed, FOLDS, np.arange(times)) >> 32
     return (make(seed=each) for each in seeds.tolist())

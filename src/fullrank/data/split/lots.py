@@ -12,7 +12,7 @@ from fullrank.data.ids import Codes
 from fullrank.data.preferences import Preferences
 from fullrank.data.split.parts import AnyData
 from fullrank.data.times import Times
-from fullrank.errors import DataError, check
+from fullrank.errors import DataError, check, check_integer, is_number
 
 Lots: TypeAlias = NDArray[np.uint64]
 Order: TypeAlias = NDArray[np.intp]
@@ -31,8 +31,7 @@ def lots(seed: int, stream: int, *columns: NDArray[Any]) -> Lots:
     >>> lots(0, TIES, np.array([0, 1]))
     array([ 2558736989570252433, 17913671590881668180], dtype=uint64)
     """
-    whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
-    check("seed", seed, whole and 0 <= seed < 2**63, "an integer from 0 to 2**63 - 1")
+    check_integer("seed", seed, 0, 2**63 - 1)
     lot = np.zeros(1, dtype=np.uint64)
     for codes in (np.array([seed]), np.array([stream]), *columns):
         lot = lot + (codes.astype(np.uint64) + 1) * STEP
@@ -111,11 +110,5 @@ def share(fraction: float, counts: Any) -> Any:
 def check_fraction(name: str, value: object, zero: bool = False) -> None:
     """Refuse anything but a number strictly between 0 and 1; `zero` allows 0 as well."""
     inside = isinstance(value, float | np.floating) and 0 < float(value) < 1
-    none = zero and not isinstance(value, bool) and isinstance(value, int | float) and value == 0
+    none = zero and is_number(value) and value == 0
     check(name, value, inside or none, f"a number between 0 {'(included)' if zero else '(excluded)'} and 1 (excluded)")
-
-
-def check_count(name: str, value: object, least: int = 1) -> None:
-    """Refuse anything but an integer of at least `least`."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= least
-    check(name, value, whole, f"an integer >= {least}")

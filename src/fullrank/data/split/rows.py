@@ -15,7 +15,6 @@ from fullrank.data.split.lots import (
     TIES,
     Counts,
     Order,
-    check_count,
     check_fraction,
     last_of_users,
     lots_of,
@@ -28,7 +27,7 @@ from fullrank.data.split.lots import (
 )
 from fullrank.data.split.parts import HELD_OUT, VALID, AnyData, Data, Labels, Split, cut, many, unit, usable
 from fullrank.data.times import MICROSECONDS, YEAR_5138, Times
-from fullrank.errors import DataError, check
+from fullrank.errors import DataError, check, check_integer
 
 Timed = TypeVar("Timed", Interactions, Graded)
 Moment: TypeAlias = str | date | np.datetime64 | int | float
@@ -51,7 +50,7 @@ def leave_last(data: Timed, n: int = 1, *, seed: int = 0) -> Split[Timed]:
     equal times are shuffled with seed 0.'
     """
     usable(data)
-    check_count("n", n)
+    check_integer("n", n, 1)
     counts = rows_per_user(data)
     order = timed_by_user(data.user, len(counts), times_of(data, "leave_last"), lots_of(data, seed, TIES))
     take = np.where(counts > n, n, 0)
@@ -83,7 +82,7 @@ def holdout(
     check_fraction("valid", valid, zero=True)
     check("valid", valid, fraction + valid < 1, f"below 1 together with fraction={fraction}")
     check("per_user", per_user, isinstance(per_user, bool), "True or False")
-    check_count("minimum", minimum)
+    check_integer("minimum", minimum, 1)
     counts = rows_per_user(data)
     order, ends, groups = _groups(data, np.where(counts >= minimum, counts, 0), per_user, seed)
     both = np.minimum(share(fraction + valid, groups), np.maximum(groups - 1, 0))

@@ -14,7 +14,6 @@ from fullrank.data.split.lots import (
     USERS,
     Counts,
     Order,
-    check_count,
     check_fraction,
     last_of_users,
     lots,
@@ -27,7 +26,7 @@ from fullrank.data.split.lots import (
     times_of,
 )
 from fullrank.data.split.parts import HELD_OUT, VISIBLE, AnyData, Data, Split, cut, many, unit, usable
-from fullrank.errors import check
+from fullrank.errors import check, check_integer
 
 
 def held_out_users(
@@ -76,7 +75,7 @@ def held_out_users(
 def _shown(counts: Counts, visible: float | int, rows: str) -> tuple[Counts, int, str]:
     """How many rows of each user are visible, how many rows a user needs, and the former in words."""
     if isinstance(visible, int | np.integer):
-        check_count("visible", visible, 0)
+        check_integer("visible", visible, 0)
         return np.full(len(counts), visible), int(visible) + 1, f"{many(int(visible), rows)} of each"
     check_fraction("visible", visible)
     shown = np.clip(share(visible, counts), 1, np.maximum(counts - 1, 1))
@@ -96,6 +95,6 @@ def _number(fraction: float | None, n: int | None, eligible: NDArray[np.intp], l
     if n is None:
         check_fraction("fraction", fraction)
         return int(share(fraction or 0, len(eligible)))
-    check_count("n", n)
+    check_integer("n", n, 1)
     check("n", n, n <= len(eligible), f"at most {len(eligible)}, the number of users with at least {least} rows")
     return n
