@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 
 
-def best_times(functions: Mapping[str, Callable[[], object]], repeats: int = 5) -> dict[str, float]:
+def best_times(functions: Mapping[str, Callable[[], object]], repeats: int = 4) -> dict[str, float]:
     for function in functions.values():
         function()  # imports, compilation, file cache
     best = dict.fromkeys(functions, float("inf"))

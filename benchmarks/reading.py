@@ -102,17 +102,21 @@ def memory(path: Path) -> dict[str, object]:
 
 
 def peak_memory(path: str) -> dict[str, float]:
-    import resource
-
     with tempfile.TemporaryDirectory() as folder:
         make(Path(folder), rows=1000)
         for file in Path(folder).iterdir():
             fullrank.read(file)  # libraries loaded, pools started
-    before = int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+    before = status("VmRSS")
     data = fullrank.read(path)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before
+    peak = status("VmHWM") - before
     columns = sum(column.nbytes for column in (data.user, data.item, data.value, data.time) if column is not None)
     return {"columns_mb": columns / 1e6, "peak_mb": peak / 1e6, "memory_ratio": peak / columns}
+
+
+def status(name: str) -> float:
+    """A size in bytes from /proc/self/status (a child's ru_maxrss would include its parent's)."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(1024.0 * int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))
 
 
 if __name__ == "__main__":

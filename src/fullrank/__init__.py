@@ -1,8 +1,10 @@
 """Recommenders trained and judged on the full ranking, when most feedback is missing.
 
-In reading order: what people did, reading it, cutting it into parts, worlds whose truth is known.
+In reading order: what people did, reading it, cutting it into parts, worlds whose truth is known;
+ranking what was held out, measuring it, and how sure that is.
 """
 
+from fullrank import metrics
 from fullrank.data import simulate, sources
 from fullrank.data.describe import describe
 from fullrank.data.graded import Graded
@@ -24,30 +26,48 @@ from fullrank.data.split import (
 )
 from fullrank.data.write import write
 from fullrank.errors import FullrankError
+from fullrank.evaluation.candidates import Everything, Sampled
+from fullrank.evaluation.cases import cases_of
+from fullrank.evaluation.rank import rank
+from fullrank.evaluation.result import Result, evaluate
+from fullrank.evaluation.top import TopN, top
+from fullrank.kernels.threads import threads
+from fullrank.ranks import Ranks
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Everything",
     "FullrankError",
     "Graded",
     "Ids",
     "Intake",
     "Interactions",
     "Preferences",
+    "Ranks",
+    "Result",
+    "Sampled",
     "Split",
+    "TopN",
     "by_time",
+    "cases_of",
     "densify",
     "describe",
+    "evaluate",
     "folds",
     "halved",
     "held_out_users",
     "holdout",
     "leave_last",
+    "metrics",
+    "rank",
     "read",
     "read_preferences",
     "read_sessions",
     "repetitions",
     "simulate",
     "sources",
+    "threads",
+    "top",
     "write",
 ]

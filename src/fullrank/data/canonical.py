@@ -64,6 +64,8 @@ def checked_values(values: Any, what: str = "value") -> Values:
 
 def values_ok(array: NDArray[Any]) -> NDArray[np.bool_]:
     """Where numbers can be values."""
+    if len(array) and array.min() >= TINY and array.max() <= HUGE:  # as most ratings and counts are
+        return np.ones(len(array), dtype=bool)
     size = np.abs(array if array.dtype.kind == "f" else array.astype(np.float64))
     ok: NDArray[np.bool_] = (size <= HUGE) & ((size >= TINY) | (size == 0))
     return ok

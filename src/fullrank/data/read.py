@@ -148,7 +148,8 @@ def read_table(
         from fullrank.data.reading.typed import frame_batches
 
         refusals = Refusals(type(source).__name__, on_bad, quarantine, places="row")
-        return _collect(frame_batches(source, fields, refusals, time_unit), fields, refusals, text=False)
+        into = _Collector(fields, refusals, text=False)
+        return into.collect(frame_batches(source, fields, refusals, time_unit, into.prepare))
     from fullrank.data.reading.stream import Stream
 
     with Stream(source) as stream:
@@ -156,17 +157,18 @@ def read_table(
             from fullrank.data.reading.typed import parquet_batches
 
             refusals = Refusals(stream.name, on_bad, quarantine, places="row")
-            return _collect(parquet_batches(stream.name, fields, refusals, time_unit), fields, refusals, text=False)
+            into = _Collector(fields, refusals, text=False)
+            return into.collect(parquet_batches(stream.name, fields, refusals, time_unit, into.prepare))
         from fullrank.data.reading.text import TextReader
 
         refusals = Refusals(stream.name, on_bad, quarantine)
+        into = _Collector(fields, refusals, text=True)
         head = stream.read(HEAD)
         dialect = sniff(head, stream.name, fields, separator, header, encoding)
         places = locate(fields, dialect.header, dialect.width, stream.name)
         at = {places[field.role]: field for field in fields if field.role in places}
-        reader = TextReader(stream, dialect, at, refusals, time_unit)
-        batches = _watched(reader.batches(head), stream)
-        table = _collect(batches, fields, refusals, text=True)
+        reader = TextReader(stream, dialect, at, unit=time_unit, prepare=into.prepare, refusals=refusals)
+        table = into.collect(_watched(reader.batches(head), stream))
     unread = dialect.width - len(places)
     if unread:
         table.intake = table.intake.noting(f"{unread} further column{'s' * (unread > 1)} not read")
@@ -184,35 +186,52 @@ def _watched(batches: Iterator[Batch], stream: Any) -> Iterator[Batch]:
         yield batch
 
 
-def _collect(batches: Iterator[Batch], fields: Sequence[Field], refusals: Refusals, *, text: bool) -> Table:
-    from fullrank.data.reading.columns import Growing, IdColumn
+class _Collector:
+    """Batches of columns into a table: ids by space, numbers and times as they come."""
 
-    spaces: dict[str, IdColumn] = {}
-    plain: dict[str, Growing] = {}
-    rows = 0
-    by_role = {field.role: field for field in fields}
-    for batch in batches:
-        rows += batch.rows
-        for role, column in batch.columns.items():
-            field = by_role[role]
+    def __init__(self, fields: Sequence[Field], refusals: Refusals, *, text: bool) -> None:
+        from fullrank.data.reading.columns import IdColumn
+
+        self.fields = {field.role: field for field in fields}
+        self.refusals = refusals
+        roles: dict[str, list[str]] = {}
+        for field in fields:
             if field.kind == "id":
-                shared = [f.role for f in fields if f.space == field.space]
-                spaces.setdefault(field.space, IdColumn(shared, text)).add(role, column)
-            else:
-                plain.setdefault(role, Growing(column.dtype)).append(column)
-    dropped = sum(refusals.counts.values())
-    notes = refusals.finish()
-    if rows == 0:
-        why = f"all {dropped:,} rows were refused" if dropped else "there is a header at most"
-        raise DataError(f"{refusals.name}: no interactions; {why}.")
-    columns: dict[str, Any] = {}
-    ids: dict[str, Ids] = {}
-    for space, column in spaces.items():
-        codes, ids[space] = column.finish()
-        columns.update(codes)
-    for role, growing in plain.items():
-        columns[role] = growing.whole()
-    return Table(refusals.name, columns, ids, Intake(rows + dropped, 0, dict(refusals.counts), notes))
+                roles.setdefault(field.space, []).append(field.role)
+        self.spaces = {space: IdColumn(shared, text) for space, shared in roles.items()}
+
+    def prepare(self, role: str, column: Any) -> Any:
+        """What can be done to a column in any thread and any order: numbering its strings."""
+        field = self.fields[role]
+        return self.spaces[field.space].numbered(column) if field.kind == "id" else column
+
+    def collect(self, batches: Iterator[Batch]) -> Table:
+        """All batches, in order, as one table."""
+        from fullrank.data.reading.columns import Growing
+
+        plain: dict[str, Growing] = {}
+        rows = 0
+        for batch in batches:
+            rows += batch.rows
+            for role, column in batch.columns.items():
+                field = self.fields[role]
+                if field.kind == "id":
+                    self.spaces[field.space].add(role, column)
+                else:
+                    plain.setdefault(role, Growing(column.dtype)).append(column)
+        refusals = self.refusals
+        dropped, notes = sum(refusals.counts.values()), refusals.finish()
+        if rows == 0:
+            why = f"all {dropped:,} rows were refused" if dropped else "there is a header at most"
+            raise DataError(f"{refusals.name}: no interactions; {why}.")
+        columns: dict[str, Any] = {}
+        ids: dict[str, Ids] = {}
+        for space, found in self.spaces.items():
+            if found.used:
+                codes, ids[space] = found.finish()
+                columns.update(codes)
+        columns.update((role, growing.whole()) for role, growing in plain.items())
+        return Table(refusals.name, columns, ids, Intake(rows + dropped, 0, dict(refusals.counts), notes))
 
 
 def _fields(container: str, columns: Columns) -> list[Field]:

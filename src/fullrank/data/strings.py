@@ -26,7 +26,7 @@ class Dictionary:
     def numbers(self, column: pl.Series) -> NDArray[np.uint32]:
         """The number of every string, new ones getting the next."""
         numbered = column.cast(pl.Categorical(self._categories))
-        self._alive = numbered if self._alive is None else self._alive
+        self._alive = self._alive if self._alive is not None else numbered  # whichever thread is first or last
         return numbered.to_physical().to_numpy()
 
     def names(self) -> pl.Series:

@@ -47,6 +47,8 @@ def checked_times(times: Any) -> Times:
 def times_ok(times: Times) -> NDArray[np.bool_]:
     """Where datetime64[us] are between 1970 and the year 5138 (a missing one is the smallest integer)."""
     micros = times.view(np.int64)
+    if len(micros) and micros.min() >= 0 and micros.max() < YEAR_5138 * 1_000_000:
+        return np.ones(len(micros), dtype=bool)
     ok: NDArray[np.bool_] = (micros >= 0) & (micros < YEAR_5138 * 1_000_000)
     return ok
 

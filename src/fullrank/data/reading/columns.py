@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -74,8 +74,11 @@ def _micros(column: pl.Series, unit: str) -> pl.Series | None:
     if column.dtype == pl.Date or isinstance(column.dtype, pl.Datetime):
         return column.cast(pl.Datetime("us")).to_physical()
     if column.dtype.is_integer() and UNITS[unit] >= 1:
-        limit = 2**62 // int(UNITS[unit])  # beyond it the check refuses anyway
-        return column.cast(pl.Int64, strict=False).clip(-limit, limit) * int(UNITS[unit])
+        whole, limit = column.cast(pl.Int64, strict=False), 2**62 // int(UNITS[unit])
+        low, high = whole.min(), whole.max()
+        if low is not None and (int(low) < -limit or int(high) > limit):  # type: ignore[arg-type]
+            whole = whole.clip(-limit, limit)  # still refused by the check, but no overflow
+        return whole * int(UNITS[unit])
     if column.dtype.is_numeric():
         scaled = column.cast(pl.Float64).fill_nan(None) * UNITS[unit]
         return scaled.clip(-(2.0**62), 2.0**62).round().cast(pl.Int64)
@@ -145,6 +148,14 @@ class Growing:
         return self._array
 
 
+class Numbered(NamedTuple):
+    """A column of ids as numbers: integers as they are, or strings as the dictionary numbers them."""
+
+    name: str
+    strings: bool
+    numbers: NDArray[Any]
+
+
 class IdColumn:
     """Ids of one space as they come in: strings are numbered by polars, integers kept until the end.
 
@@ -156,38 +167,47 @@ class IdColumn:
         self.text = text
         self.columns = {role: Growing(np.int32) for role in roles}
         self._dictionary = Dictionary()
-        self._type: pl.DataType | None = None
+        self._strings: bool | None = None
 
-    def add(self, role: str, column: pl.Series) -> None:
-        """Append a column of one role."""
-        if self._type is None:
-            self._type = column.dtype
-        if self._type != column.dtype:
-            self._agree(column)
-        self.columns[role].append(self._numbers(column.cast(self._type)))
+    @property
+    def used(self) -> bool:
+        """Whether any row came in: an optional column may not be there."""
+        return self._strings is not None
 
-    def _agree(self, column: pl.Series) -> None:
-        """Integers met strings: in a text file all of them are strings, elsewhere it is an error."""
-        if not self.text:
-            raise DataError(f"column '{column.name}': ids mix {self._type} and {column.dtype}; convert to one of them.")
-        if self._type == pl.Int64:
-            self._type = pl.String()
-            for role, integers in self.columns.items():
-                self.columns[role] = Growing(np.int32)
-                for block in blocks(integers.whole()):
-                    self.columns[role].append(self._numbers(pl.Series(block).cast(pl.String)))
-
-    def _numbers(self, column: pl.Series) -> NDArray[Any]:
+    def numbered(self, column: pl.Series) -> Numbered:
+        """Strings as numbers, integers as they are; by any thread, since the end sorts them anyway."""
         if column.dtype == pl.String:
-            return self._dictionary.numbers(column).view(np.int32)
+            return Numbered(column.name, True, self._dictionary.numbers(column).view(np.int32))
         low, high = column.min(), column.max()
         small = low is not None and int(low) >= -(2**31) and int(high) < 2**31  # type: ignore[arg-type]
-        return column.cast(pl.Int32 if small else pl.Int64).to_numpy()
+        return Numbered(column.name, False, column.cast(pl.Int32 if small else pl.Int64).to_numpy())
+
+    def add(self, role: str, column: Numbered) -> None:
+        """Append a column of one role."""
+        if self._strings is None:
+            self._strings = column.strings
+        if self._strings != column.strings:
+            column = self._agree(column)
+        self.columns[role].append(column.numbers)
+
+    def _agree(self, column: Numbered) -> Numbered:
+        """Integers met strings: in a text file all of them are strings, elsewhere it is an error."""
+        if not self.text:
+            raise DataError(f"column '{column.name}': ids mix integers and strings; convert to one of them.")
+        if self._strings:
+            return self.numbered(pl.Series(column.name, column.numbers).cast(pl.String))
+        self._strings = True
+        for role, integers in self.columns.items():
+            self.columns[role] = Growing(np.int32)
+            for block in blocks(integers.whole()):
+                self.columns[role].append(self.numbered(pl.Series(block).cast(pl.String)).numbers)
+        return column
 
     def finish(self) -> tuple[dict[str, Codes], Ids]:
         """The codes of every role, and the ids in canonical order."""
         columns = {role: column.whole() for role, column in self.columns.items()}
-        if self._type == pl.String:
+        self.columns = {}
+        if self._strings:
             names = self._dictionary.names()
             integers = as_integers(names) if self.text else None
             place, ordered = sorted_numbers(names if integers is None else integers)

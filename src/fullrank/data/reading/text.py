@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import polars as pl
@@ -15,6 +17,7 @@ from fullrank.data.reading.records import LONGEST_FIELD, Record, Unfinished, rec
 from fullrank.data.reading.refusals import Refusals, Refused
 from fullrank.data.reading.stream import Stream
 from fullrank.errors import DataError
+from fullrank.kernels.threads import threads
 
 CHUNK = 8 << 20
 PIECE = 128 << 10  # what is read carefully when a chunk is in doubt
@@ -26,22 +29,30 @@ class Batch(NamedTuple):
 
     columns: dict[str, Any]
     rows: int
+    lines: int = 0  # of text they stood in
+
+
+Prepare: TypeAlias = Callable[[str, Any], Any]  # what is done to a converted column (role, column) in a thread
 
 
 class TextReader:
     """The records of a text file as batches of converted columns."""
 
     def __init__(
-        self, stream: Stream, dialect: Dialect, fields: dict[int, Field], refusals: Refusals, unit: str
+        self,
+        stream: Stream,
+        dialect: Dialect,
+        fields: dict[int, Field],
+        refusals: Refusals,
+        unit: str,
+        prepare: Prepare,
     ) -> None:
         self.stream, self.dialect, self.fields, self.refusals, self.unit = stream, dialect, fields, refusals, unit
+        self.prepare = prepare
         self.line = dialect.line
-        self.offset = dialect.skip  # of the chunk's first byte in the expanded file
+        self.offset = dialect.skip  # of the next record's first byte in the expanded file
         self.separator = dialect.separator.encode()
         self.schema = {str(place): self._type(place) for place in range(dialect.width)}
-        self._integer_ids = any(
-            field.kind == "id" and self.schema[str(place)] == pl.Int64 for place, field in fields.items()
-        )
         self.wanted = sorted({*fields, dialect.width - 1})  # the last one shows whether fields are missing
 
     def _type(self, place: int) -> pl.DataType:
@@ -55,6 +66,14 @@ class TextReader:
 
     def batches(self, head: bytes) -> Iterator[Batch]:
         """All records after `head`'s skipped bytes, in order."""
+        for body, batch in in_order(lambda body: self._fast(body, self.schema), self._bodies(head)):
+            if batch is not None:
+                yield self._taken(body, batch)
+            else:
+                yield from self._doubtful(body)
+
+    def _bodies(self, head: bytes) -> Iterator[bytes]:
+        """Whole records, some megabytes at a time."""
         rest = head[self.dialect.skip :]
         final = False
         while not final:
@@ -64,33 +83,38 @@ class TextReader:
             body = rest if final else rest[: last_record_end(rest, self.separator)]
             rest = rest[len(body) :]
             if len(rest) > LONGEST_LINE:
-                raise DataError(f"{self.stream.name}:{self.line}: a line of over {LONGEST_LINE:,} bytes; is this text?")
-            yield from self._body(body)
+                raise DataError(
+                    f"{self.stream.name}: a line of over {LONGEST_LINE:,} bytes near the end; is this text?"
+                )
+            if body:
+                yield body
 
-    def _body(self, body: bytes) -> Iterator[Batch]:
-        if not body:
-            return
-        batch = self._fast(body)
-        if batch is not None:
-            yield batch
+    def _doubtful(self, body: bytes) -> Iterator[Batch]:
+        """Smaller pieces the fast way, those still in doubt the careful way."""
+        words = {str(place): pl.String() for place, field in self.fields.items() if field.kind == "id"}
+        batch = self._fast(body, self.schema | words)
+        if batch is not None:  # there are other ids among the integers
+            self.schema = self.schema | words
+            yield self._taken(body, batch)
             return
         while body:
             piece = body if len(body) <= PIECE else body[: last_record_end(body[:PIECE], self.separator) or len(body)]
-            batch = self._fast(piece)
             body = body[len(piece) :]
-            yield batch if batch is not None else self._careful(piece)
+            batch = self._fast(piece, self.schema)
+            yield self._careful(piece) if batch is None else self._taken(piece, batch)
 
-    def _fast(self, body: bytes) -> Batch | None:
+    def _taken(self, body: bytes, batch: Batch) -> Batch:
+        """Count the lines and bytes of records that were read."""
+        self.line += body.count(b"\n") + body.count(b"\r") - body.count(b"\r\n") if b"\r" in body else batch.lines
+        self.offset += len(body)
+        return batch
+
+    def _fast(self, body: bytes, schema: dict[str, pl.DataType]) -> Batch | None:
         """The rows of these records by polars, or None where anything is unusual."""
         text = plain_text(body, self.dialect.encoding)
         if text is None:
             return None
-        frame = parse(text, self.separator, self.schema, self.wanted)
-        if frame is None and self._integer_ids:  # perhaps there are other ids among them
-            self._integer_ids = False
-            ids = {str(place): pl.String() for place, field in self.fields.items() if field.kind == "id"}
-            self.schema = {**self.schema, **ids}
-            frame = parse(text, self.separator, self.schema, self.wanted)
+        frame = parse(text, self.separator, schema, self.wanted)
         if frame is None:
             return None
         columns: dict[str, Any] = {}
@@ -98,9 +122,8 @@ class TextReader:
             columns[field.role], bad = convert(frame[str(place)], field, self.unit)
             if bad.any():
                 return None
-        self.line += frame.height if b'"' not in text else body.count(b"\n")
-        self.offset += len(body)
-        return Batch(columns, frame.height)
+        lines = text.count(b"\n") if b'"' in text else frame.height
+        return Batch({role: self.prepare(role, column) for role, column in columns.items()}, frame.height, lines)
 
     def _careful(self, piece: bytes) -> Batch:
         """The rows of these records one by one; what cannot be taken is refused with its line."""
@@ -126,8 +149,7 @@ class TextReader:
         self.refusals.take(refused)
         self.line += piece.count(b"\n") + piece.count(b"\r") - piece.count(b"\r\n")
         self.offset += len(piece)
-        kept = {role: column.filter(keep) if isinstance(column, pl.Series) else column[keep]
-                for role, column in columns.items()}  # fmt: skip
+        kept = {role: self.prepare(role, selected(column, keep)) for role, column in columns.items()}
         return Batch(kept, int(keep.sum()))
 
     def _fault(self, record: Record, text: str) -> tuple[str, str] | None:
@@ -146,6 +168,34 @@ class TextReader:
         if found != expected:
             return f"{found} fields, expected {expected}", f"{found} fields, expected {expected}; repair the line."
         return None
+
+
+Task = TypeVar("Task")
+Done = TypeVar("Done")
+
+
+def in_order(work: Callable[[Task], Done], tasks: Iterable[Task]) -> Iterator[tuple[Task, Done]]:
+    """Every task with its result, in order; several threads work a few tasks ahead."""
+    workers = threads()
+    ahead: deque[tuple[Task, Future[Done]]] = deque()
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            for task in tasks:
+                ahead.append((task, pool.submit(work, task)))
+                if len(ahead) > workers:
+                    first, future = ahead.popleft()
+                    yield first, future.result()
+            while ahead:
+                first, future = ahead.popleft()
+                yield first, future.result()
+        finally:
+            for _, future in ahead:
+                future.cancel()
+
+
+def selected(column: Any, keep: Mask) -> Any:
+    """The rows of a converted column that are kept."""
+    return column.filter(keep) if isinstance(column, pl.Series) else column[keep]
 
 
 def last_record_end(data: bytes, separator: bytes) -> int:

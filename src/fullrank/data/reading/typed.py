@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,29 +13,32 @@ from numpy.typing import NDArray
 from fullrank.data.reading.columns import convert, explain
 from fullrank.data.reading.dialect import Field, locate
 from fullrank.data.reading.refusals import Refusals, Refused
-from fullrank.data.reading.text import Batch
+from fullrank.data.reading.text import Batch, Prepare, in_order, selected
 from fullrank.errors import DataError, shown
 
-ROWS = 1_000_000  # in a batch
+ROWS = 1 << 18  # in a batch
 
 
-def parquet_batches(path: str, fields: Sequence[Field], refusals: Refusals, unit: str) -> Iterator[Batch]:
+def parquet_batches(
+    path: str, fields: Sequence[Field], refusals: Refusals, unit: str, prepare: Prepare
+) -> Iterator[Batch]:
     """The wanted columns of a parquet file, some rows at a time."""
     try:
         lazy = pl.scan_parquet(path, glob=False)
         columns = lazy.collect_schema().names()
         places = locate(fields, columns, len(columns), path)
         chosen = lazy.select(pl.col(columns[place]) for place in places.values())
-        first = 0
-        for frame in chosen.collect_batches(chunk_size=ROWS, maintain_order=True):
-            yield typed_batch(frame, _by_role(fields, places, columns), refusals, unit, first)
-            first += frame.height
+        by_role = _by_role(fields, places, columns)
+        frames = chosen.collect_batches(chunk_size=ROWS, maintain_order=True)
+        yield from typed_batches(frames, by_role, refusals, unit, prepare)
     except (pl.exceptions.PolarsError, OSError) as error:
         reason = str(error).splitlines()[0]
         raise DataError(f"{path}: not a whole parquet file ({shown(reason)}); fetch or write it again.") from error
 
 
-def frame_batches(frame: Any, fields: Sequence[Field], refusals: Refusals, unit: str) -> Iterator[Batch]:
+def frame_batches(
+    frame: Any, fields: Sequence[Field], refusals: Refusals, unit: str, prepare: Prepare
+) -> Iterator[Batch]:
     """The wanted columns of any data frame that narwhals knows, or of a mapping of columns."""
     table = frame if isinstance(frame, Mapping) else _narwhals(frame)
     columns = [str(column) for column in (table if isinstance(table, Mapping) else table.columns)]
@@ -46,18 +49,29 @@ def frame_batches(frame: Any, fields: Sequence[Field], refusals: Refusals, unit:
         lengths = {column.name: len(column) for column in series}
         raise DataError(f"{refusals.name}: columns of different lengths {lengths}; give columns of one length.")
     whole = pl.DataFrame(series)
-    for first in range(0, whole.height, ROWS):
-        yield typed_batch(whole.slice(first, ROWS), chosen, refusals, unit, first)
+    frames = (whole.slice(first, ROWS) for first in range(0, whole.height, ROWS))
+    yield from typed_batches(frames, chosen, refusals, unit, prepare)
 
 
 def _by_role(fields: Sequence[Field], places: dict[str, int], columns: Sequence[str]) -> dict[str, Field]:
     return {columns[places[field.role]]: field for field in fields if field.role in places}
 
 
-def typed_batch(
-    frame: pl.DataFrame, fields: dict[str, Field], refusals: Refusals, unit: str, first: int
-) -> Batch:  # fmt: skip
-    """Converted columns of some rows; what cannot be taken is refused with its row number."""
+def typed_batches(
+    frames: Iterable[pl.DataFrame], fields: dict[str, Field], refusals: Refusals, unit: str, prepare: Prepare
+) -> Iterator[Batch]:
+    """Converted columns of some rows at a time; what cannot be taken is refused with its row number."""
+    first = 0
+    for frame, (columns, refused) in in_order(lambda frame: _converted(frame, fields, unit, prepare), frames):
+        rows = frame.height - len({fault.place for fault in refused})
+        refusals.take([fault._replace(place=fault.place + first) for fault in refused])
+        first += frame.height
+        yield Batch(columns, rows)
+
+
+def _converted(
+    frame: pl.DataFrame, fields: dict[str, Field], unit: str, prepare: Prepare
+) -> tuple[dict[str, Any], list[Refused]]:
     columns: dict[str, Any] = {}
     keep = np.ones(frame.height, dtype=bool)
     refused: list[Refused] = []
@@ -65,12 +79,11 @@ def typed_batch(
         columns[field.role], bad = convert(frame[name], field, unit)
         for row in np.flatnonzero(bad & keep).tolist():
             reason, message = explain(field, frame[name][row], unit)
-            refused.append(Refused(first + row, reason, f"column '{name}': {message}", str(frame.row(row))))
+            refused.append(Refused(row, reason, f"column '{name}': {message}", str(frame.row(row))))
         keep &= ~bad
-    refusals.take(refused)
-    if not keep.all():
-        columns = {role: c.filter(keep) if isinstance(c, pl.Series) else c[keep] for role, c in columns.items()}
-    return Batch(columns, int(keep.sum()))
+    if refused:
+        columns = {role: selected(column, keep) for role, column in columns.items()}
+    return {role: prepare(role, column) for role, column in columns.items()}, refused
 
 
 def _narwhals(frame: Any) -> Any:
