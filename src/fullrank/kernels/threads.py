@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar
@@ -45,6 +46,24 @@ def in_parallel(work: Callable[[Task], Done], tasks: Iterable[Task]) -> list[Don
             return [work(task) for task in todo]
         with ThreadPoolExecutor(workers) as pool:
             return list(pool.map(work, todo))
+
+
+def in_order(work: Callable[[Task], Done], tasks: Iterable[Task]) -> Iterator[tuple[Task, Done]]:
+    """Every task with its result, in order; several threads work a few tasks ahead, never more."""
+    ahead: deque[tuple[Task, Future[Done]]] = deque()
+    with ThreadPoolExecutor(threads()) as pool:
+        try:
+            for task in tasks:
+                ahead.append((task, pool.submit(work, task)))
+                if len(ahead) > threads():
+                    first, future = ahead.popleft()
+                    yield first, future.result()
+            while ahead:
+                first, future = ahead.popleft()
+                yield first, future.result()
+        finally:
+            for _, future in ahead:
+                future.cancel()
 
 
 @contextmanager

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -17,7 +15,7 @@ from fullrank.data.reading.records import LONGEST_FIELD, Record, Unfinished, rec
 from fullrank.data.reading.refusals import Refusals, Refused
 from fullrank.data.reading.stream import Stream
 from fullrank.errors import DataError
-from fullrank.kernels.threads import threads
+from fullrank.kernels.threads import in_order
 
 CHUNK = 8 << 20
 PIECE = 128 << 10  # what is read carefully when a chunk is in doubt
@@ -39,16 +37,11 @@ class TextReader:
     """The records of a text file as batches of converted columns."""
 
     def __init__(
-        self,
-        stream: Stream,
-        dialect: Dialect,
-        fields: dict[int, Field],
-        refusals: Refusals,
-        unit: str,
-        prepare: Prepare,
-    ) -> None:
-        self.stream, self.dialect, self.fields, self.refusals, self.unit = stream, dialect, fields, refusals, unit
-        self.prepare = prepare
+        self, stream: Stream, dialect: Dialect, fields: dict[int, Field],
+        *, unit: str, prepare: Prepare, refusals: Refusals,
+    ) -> None:  # fmt: skip
+        self.stream, self.dialect, self.fields = stream, dialect, fields
+        self.unit, self.prepare, self.refusals = unit, prepare, refusals
         self.line = dialect.line
         self.offset = dialect.skip  # of the next record's first byte in the expanded file
         self.separator = dialect.separator.encode()
@@ -168,29 +161,6 @@ class TextReader:
         if found != expected:
             return f"{found} fields, expected {expected}", f"{found} fields, expected {expected}; repair the line."
         return None
-
-
-Task = TypeVar("Task")
-Done = TypeVar("Done")
-
-
-def in_order(work: Callable[[Task], Done], tasks: Iterable[Task]) -> Iterator[tuple[Task, Done]]:
-    """Every task with its result, in order; several threads work a few tasks ahead."""
-    workers = threads()
-    ahead: deque[tuple[Task, Future[Done]]] = deque()
-    with ThreadPoolExecutor(workers) as pool:
-        try:
-            for task in tasks:
-                ahead.append((task, pool.submit(work, task)))
-                if len(ahead) > workers:
-                    first, future = ahead.popleft()
-                    yield first, future.result()
-            while ahead:
-                first, future = ahead.popleft()
-                yield first, future.result()
-        finally:
-            for _, future in ahead:
-                future.cancel()
 
 
 def selected(column: Any, keep: Mask) -> Any:

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from fullrank.data.reading.columns import convert, explain
 from fullrank.data.reading.dialect import Field, locate
 from fullrank.data.reading.refusals import Refusals, Refused
-from fullrank.data.reading.text import Batch, Prepare, in_order, selected
+from fullrank.data.reading.text import Batch, Prepare, selected
 from fullrank.errors import DataError, shown
+from fullrank.kernels.threads import in_order
 
 ROWS = 1 << 18  # in a batch
 
