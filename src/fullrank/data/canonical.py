@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fullrank.data.ids import STRING, Codes
 from fullrank.data.times import Times
 from fullrank.errors import DataError, check
+from fullrank.kernels.threads import in_parallel
 
 Values: TypeAlias = NDArray[np.float32]
 Duplicates: TypeAlias = Literal["last", "sum", "mean", "max", "error"]
@@ -96,23 +97,41 @@ def sort_rows(*keys: tuple[NDArray[Any], int]) -> tuple[NDArray[np.intp], list[C
         return order, [frozen(codes[order].astype(CODE, copy=False)) for codes, _ in keys]
     packed = np.empty(rows, dtype=np.int64)
     columns = [np.empty(rows, dtype=CODE) for _ in keys]
-    for part in row_blocks(rows):
+
+    def pack(part: slice) -> None:
         block = np.zeros(part.stop - part.start, dtype=np.int64)
         for (codes, _), width in zip(keys, bits, strict=True):
-            block = block << width | codes[part]
-        packed[part] = block << row_bits | np.arange(part.start, part.stop)
-    packed.sort()
-    for part in row_blocks(rows):
+            block <<= width
+            block |= codes[part]
+        block <<= row_bits
+        np.bitwise_or(block, np.arange(part.start, part.stop), out=packed[part])
+
+    def unpack(part: slice) -> None:
         block = packed[part] >> row_bits
         for column, width in zip(reversed(columns), reversed(bits), strict=True):
             column[part] = block & ((1 << width) - 1)
             block >>= width
         packed[part] &= (1 << row_bits) - 1
+
+    in_parallel(pack, row_blocks(rows))
+    packed.sort()
+    in_parallel(unpack, row_blocks(rows))
     return packed.astype(np.intp, copy=False), [frozen(column) for column in columns]
 
 
-def row_blocks(rows: int, size: int = 1 << 20) -> Iterator[slice]:
-    """Slices of some rows at a time: whole temporary columns would cost memory."""
+def in_order_of(column: NDArray[Any], order: NDArray[np.intp]) -> NDArray[Any]:
+    """The rows of a column in this order, gathered by several threads; read-only."""
+    whole = np.empty(len(order), dtype=column.dtype)
+
+    def gather(part: slice) -> None:
+        np.take(column, order[part], out=whole[part], mode="clip")  # every place is inside; "raise" would buffer
+
+    in_parallel(gather, row_blocks(len(order)))
+    return frozen(whole)
+
+
+def row_blocks(rows: int, size: int = 1 << 17) -> Iterator[slice]:
+    """Slices of some rows at a time: temporary columns that stay in a core's cache."""
     for first in range(0, rows, size):
         yield slice(first, min(first + size, rows))
 
@@ -187,12 +206,17 @@ def encode(names: NDArray[Any]) -> tuple[Codes, NDArray[Any]]:
     low, high = (int(names.min()), int(names.max())) if len(names) else (0, -1)
     if high - low < 4 * len(names) + 1_000_000:  # a table of the whole range is the fastest
         present = np.zeros(high - low + 1, dtype=bool)
-        for part in row_blocks(len(names)):
-            present[names[part] - low] = True
-        table = np.cumsum(present, dtype=CODE) - CODE(1)
         codes = np.empty(len(names), dtype=CODE)
-        for part in row_blocks(len(names)):
-            codes[part] = table[names[part] - low]
+
+        def mark(part: slice) -> None:
+            present[names[part] - low] = True
+
+        def look_up(part: slice) -> None:
+            np.take(table, names[part] - low, out=codes[part], mode="clip")
+
+        in_parallel(mark, row_blocks(len(names)))
+        table = np.cumsum(present, dtype=CODE) - CODE(1)
+        in_parallel(look_up, row_blocks(len(names)))
         return codes, np.flatnonzero(present) + low
     distinct = np.unique(names)
     return np.searchsorted(distinct, names).astype(CODE), distinct

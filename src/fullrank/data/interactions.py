@@ -17,6 +17,7 @@ from fullrank.data.canonical import (
     checked_values,
     encode,
     frozen,
+    in_order_of,
     merge,
     repeats,
     rising,
@@ -234,7 +235,7 @@ def canonical(
     if len(set(lengths.values())) > 1:
         raise DataError(f"columns of different lengths {lengths}; give columns of one length.")
     order, (user, item) = sort_rows((columns.pop("user"), len(users)), (columns.pop("item"), len(items)))
-    value, time = (frozen(columns.pop(name)[order]) if name in columns else None for name in ("value", "time"))
+    value, time = (in_order_of(columns.pop(name), order) if name in columns else None for name in ("value", "time"))
     del order
     repeat = repeats(user, item)
     merged = int(repeat.sum())

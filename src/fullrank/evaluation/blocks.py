@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fullrank.data.ids import Codes, Ids
 from fullrank.errors import DataError
 from fullrank.evaluation.scoring import Fill
-from fullrank.kernels.threads import in_parallel
+from fullrank.kernels.threads import in_parallel, one_blas_thread
 
 BLOCK_BYTES = 2 << 20  # of scores per thread: stays in a core's cache
 
@@ -44,4 +44,5 @@ def over_blocks(
                 "regularisation, or look for such values in the model's input."
             )
 
-    in_parallel(one, range(0, len(user), rows))
+    with one_blas_thread():
+        in_parallel(one, range(0, len(user), rows))

@@ -41,11 +41,10 @@ def in_parallel(work: Callable[[Task], Done], tasks: Iterable[Task]) -> list[Don
     """The results of `work` for every task, in their order, by several threads that release the GIL."""
     todo = list(tasks)
     workers = min(threads(), len(todo))
-    with one_blas_thread():
-        if workers <= 1:
-            return [work(task) for task in todo]
-        with ThreadPoolExecutor(workers) as pool:
-            return list(pool.map(work, todo))
+    if workers <= 1:
+        return [work(task) for task in todo]
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(work, todo))
 
 
 def in_order(work: Callable[[Task], Done], tasks: Iterable[Task]) -> Iterator[tuple[Task, Done]]:

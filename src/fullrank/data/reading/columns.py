@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from fullrank.data.canonical import encode, value_fault, values_ok
+from fullrank.data.canonical import encode, row_blocks, value_fault, values_ok
 from fullrank.data.ids import LONGEST_NAME, Codes, Ids, name_fault
 from fullrank.data.reading.dialect import Field
 from fullrank.data.strings import Dictionary, as_integers, sorted_numbers, to_numpy
 from fullrank.data.times import MICROSECONDS, time_fault, times_ok
 from fullrank.errors import DataError, check, shown
+from fullrank.kernels.threads import in_parallel
 
 UNITS = {"s": 1_000_000.0, "ms": 1_000.0, "us": 1.0, "ns": 0.001}  # in microseconds
 Mask = NDArray[np.bool_]
 
 
-def convert(column: pl.Series, field: Field, unit: str) -> tuple[Any, Mask]:
-    """A column as ids (a series), numbers (float32) or times, and where it cannot be."""
+def convert(column: pl.Series, field: Field, unit: str, *, text: bool = False) -> tuple[Any, Mask]:
+    """A column as ids (a series), numbers (float32) or times, and where it cannot be.
+
+    In `text` that was split into lines there is no NUL any more.
+    """
     if field.kind == "id":
-        return _ids(column, field)
+        return _ids(column, field, text)
     if field.kind == "number":
         return _numbers(column, field)
     return _times(column, field, unit)
 
 
-def _ids(column: pl.Series, field: Field) -> tuple[pl.Series, Mask]:
+def _ids(column: pl.Series, field: Field, text: bool) -> tuple[pl.Series, Mask]:
     if isinstance(column.dtype, pl.Categorical | pl.Enum):
         column = column.cast(pl.String)
     if column.dtype == pl.UInt64 and column.max() is not None and int(column.max()) >= 2**63:  # type: ignore[arg-type]
@@ -42,6 +47,9 @@ def _ids(column: pl.Series, field: Field) -> tuple[pl.Series, Mask]:
             "convert it to integers or strings."
         )
     length = column.str.len_bytes()
+    shortest, longest = length.min(), length.max()
+    if text and column.null_count() == 0 and shortest and int(longest) <= LONGEST_NAME:  # type: ignore[arg-type]
+        return column, np.zeros(len(column), dtype=bool)
     bad = (length == 0) | (length > LONGEST_NAME) | column.str.contains("\0", literal=True)
     return column, bad.fill_null(True).to_numpy()
 
@@ -199,8 +207,10 @@ class IdColumn:
         self._strings = True
         for role, integers in self.columns.items():
             self.columns[role] = Growing(np.int32)
-            for block in blocks(integers.whole()):
-                self.columns[role].append(self.numbered(pl.Series(block).cast(pl.String)).numbers)
+            column_so_far = integers.whole()
+            for part in row_blocks(len(column_so_far)):
+                words = pl.Series(column_so_far[part]).cast(pl.String)
+                self.columns[role].append(self.numbered(words).numbers)
         return column
 
     def finish(self) -> tuple[dict[str, Codes], Ids]:
@@ -212,8 +222,7 @@ class IdColumn:
             integers = as_integers(names) if self.text else None
             place, ordered = sorted_numbers(names if integers is None else integers)
             for column in columns.values():
-                for block in blocks(column):
-                    block[:] = place[block]
+                in_parallel(partial(_look_up, place, column), row_blocks(len(column)))
             return columns, Ids(to_numpy(ordered))
         together = next(iter(columns.values())) if len(columns) == 1 else np.concatenate(list(columns.values()))
         codes, distinct = encode(together)
@@ -221,7 +230,5 @@ class IdColumn:
         return dict(zip(columns, np.split(codes, bounds), strict=True)), Ids(distinct)
 
 
-def blocks(array: NDArray[Any], rows: int = 1 << 20) -> Iterator[NDArray[Any]]:
-    """Views of some rows at a time."""
-    for first in range(0, len(array), rows):
-        yield array[first : first + rows]
+def _look_up(table: NDArray[Any], column: NDArray[Any], part: slice) -> None:
+    column[part] = table[column[part]]

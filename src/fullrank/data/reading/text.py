@@ -20,6 +20,7 @@ from fullrank.kernels.threads import in_order
 CHUNK = 8 << 20
 PIECE = 128 << 10  # what is read carefully when a chunk is in doubt
 LONGEST_LINE = 4 << 20
+BLOCK = 256 << 10  # bytes that stay in a core's cache
 
 
 class Batch(NamedTuple):
@@ -46,6 +47,7 @@ class TextReader:
         self.offset = dialect.skip  # of the next record's first byte in the expanded file
         self.separator = dialect.separator.encode()
         self.schema = {str(place): self._type(place) for place in range(dialect.width)}
+        self.ids = [place for place, field in fields.items() if field.kind == "id"]
         self.wanted = sorted({*fields, dialect.width - 1})  # the last one shows whether fields are missing
 
     def _type(self, place: int) -> pl.DataType:
@@ -107,12 +109,12 @@ class TextReader:
         text = plain_text(body, self.dialect.encoding)
         if text is None:
             return None
-        frame = parse(text, self.separator, schema, self.wanted)
+        frame = parse(text, self.separator, schema, self.wanted, self.ids)
         if frame is None:
             return None
         columns: dict[str, Any] = {}
         for place, field in self.fields.items():
-            columns[field.role], bad = convert(frame[str(place)], field, self.unit)
+            columns[field.role], bad = convert(frame[str(place)], field, self.unit, text=True)
             if bad.any():
                 return None
         lines = text.count(b"\n") if b'"' in text else frame.height
@@ -212,8 +214,10 @@ def plain_text(body: bytes, encoding: str) -> bytes | None:
     return None if b" " in body and (b" \n" in body or body.endswith(b" ")) else body
 
 
-def parse(text: bytes, separator: bytes, schema: dict[str, pl.DataType], wanted: list[int]) -> pl.DataFrame | None:
-    """Records by polars, or None unless every record certainly has all its fields."""
+def parse(
+    text: bytes, separator: bytes, schema: dict[str, pl.DataType], wanted: list[int], ids: list[int]
+) -> pl.DataFrame | None:
+    """Records by polars, or None unless every record certainly has all its fields, and ids are what they seem."""
     quoted = b'"' in text
     if quoted and not quotes_are_structural(text, separator):
         return None
@@ -221,7 +225,7 @@ def parse(text: bytes, separator: bytes, schema: dict[str, pl.DataType], wanted:
     if len(separator) > 1:
         text = text.replace(separator, b"\x1f")
         separator = b"\x1f"
-    if pl.Int64 in schema.values() and has_odd_integers(text, separator):
+    if any(schema[str(place)] == pl.Int64 for place in ids) and has_odd_integers(text, separator):
         return None
     try:
         frame = pl.read_csv(
@@ -241,16 +245,19 @@ def has_odd_integers(text: bytes, separator: bytes) -> bool:
     """Whether any field starts as no integer is printed: 01, +1, -0. As ids these are not 1 and 0."""
     if b"+" in text or b"-0" in text or (text[:1] == b"0" and text[1:2].isdigit()):
         return True
-    array = np.frombuffer(text + b"\n\n", dtype=np.uint8)
-    starts = [np.frombuffer(before + b"0", dtype=np.uint16)[0] for before in (separator, b"\n", b'"')]
-    for shift in (0, 1):  # two bytes at a time, from even and from odd places
-        pairs = array[shift : len(array) - (len(array) - shift) % 2].view(np.uint16)
-        zero = pairs == starts[0]
-        for start in starts[1:]:
-            zero |= pairs == start
-        after = array[np.minimum(2 * np.flatnonzero(zero) + shift + 2, len(array) - 1)]
-        if (after - np.uint8(ord("0")) < 10).any():  # wraps around below "0"
-            return True
+    array = np.frombuffer(text, dtype=np.uint8)
+    befores = (separator, b"\n", b'"') if b'"' in text else (separator, b"\n")
+    starts = [np.frombuffer(before + b"0", dtype=np.uint16)[0] for before in befores]
+    for first in range(0, len(array), BLOCK):
+        for shift in (0, 1):  # two bytes at a time, from even and from odd places
+            block = array[first + shift : first + shift + BLOCK]
+            pairs = block[: len(block) // 2 * 2].view(np.uint16)
+            zero = pairs == starts[0]
+            for start in starts[1:]:
+                zero |= pairs == start
+            after = 2 * np.flatnonzero(zero) + first + shift + 2
+            if (array[after[after < len(array)]] - np.uint8(ord("0")) < 10).any():  # wraps around below "0"
+                return True
     return False
 
 
