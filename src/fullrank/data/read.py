@@ -23,7 +23,7 @@ from fullrank.data.reading.refusals import OnBad, Refusals
 from fullrank.errors import DataError, check, shown
 
 if TYPE_CHECKING:
-    from fullrank.data.reading.text import Batch
+    from fullrank.data.reading.text import Batch, TextReader
 
 Columns: TypeAlias = Mapping[str, Column] | None
 Feedback: TypeAlias = Literal["explicit", "implicit"]
@@ -168,21 +168,22 @@ def read_table(
         places = locate(fields, dialect.header, dialect.width, stream.name)
         at = {places[field.role]: field for field in fields if field.role in places}
         reader = TextReader(stream, dialect, at, unit=time_unit, prepare=into.prepare, refusals=refusals)
-        table = into.collect(_watched(reader.batches(head), stream))
+        table = into.collect(_watched(reader.batches(head), reader, into))
     unread = dialect.width - len(places)
     if unread:
         table.intake = table.intake.noting(f"{unread} further column{'s' * (unread > 1)} not read")
     return table
 
 
-def _watched(batches: Iterator[Batch], stream: Any) -> Iterator[Batch]:
-    """The same batches; a file whose columns would not fit into memory is refused after the first."""
-    first = True
+def _watched(batches: Iterator[Batch], reader: TextReader, into: _Collector) -> Iterator[Batch]:
+    """The same batches; the first tells how many rows to expect, and whether they will fit into memory."""
+    stream = reader.stream
     for batch in batches:
-        if first and batch.rows and stream.size and stream.consumed:
-            rows = batch.rows * max(1.0, stream.size / stream.consumed)
+        if not into.expected and batch.rows and stream.size and stream.consumed:
+            expanded = stream.size * stream.expanded / stream.consumed  # bytes of text in all
+            rows = batch.rows * max(1.0, expanded / reader.offset)
             check_fits(rows * 40, f"{stream.name}: about {rows:,.0f} rows")
-            first = False
+            into.expected = int(1.02 * rows)
         yield batch
 
 
@@ -194,6 +195,7 @@ class _Collector:
 
         self.fields = {field.role: field for field in fields}
         self.refusals = refusals
+        self.expected = 0  # rows, where that can be told early
         roles: dict[str, list[str]] = {}
         for field in fields:
             if field.kind == "id":
@@ -216,9 +218,9 @@ class _Collector:
             for role, column in batch.columns.items():
                 field = self.fields[role]
                 if field.kind == "id":
-                    self.spaces[field.space].add(role, column)
+                    self.spaces[field.space].add(role, column, self.expected)
                 else:
-                    plain.setdefault(role, Growing(column.dtype)).append(column)
+                    plain.setdefault(role, Growing(column.dtype)).append(column, self.expected)
         refusals = self.refusals
         dropped, notes = sum(refusals.counts.values()), refusals.finish()
         if rows == 0:

@@ -140,12 +140,14 @@ class Growing:
         self._array = np.empty(0, dtype=dtype)
         self._size = 0
 
-    def append(self, part: NDArray[Any]) -> None:
-        """Add some rows; the type widens where it must."""
+    def append(self, part: NDArray[Any], expected: int = 0) -> None:
+        """Add some rows; the type widens where it must. `expected` rows in all save growing many times."""
         if np.promote_types(part.dtype, self._array.dtype) != self._array.dtype:
             self._array = self._array.astype(np.promote_types(part.dtype, self._array.dtype))
         end = self._size + len(part)
-        if end > len(self._array):
+        if self._size == 0:
+            self._array = np.empty(max(end, expected), dtype=self._array.dtype)  # untouched, it takes no memory
+        elif end > len(self._array):
             self._array.resize(max(end, 3 * len(self._array) // 2), refcheck=False)
         self._array[self._size : end] = part
         self._size = end
@@ -190,13 +192,13 @@ class IdColumn:
         small = low is not None and int(low) >= -(2**31) and int(high) < 2**31  # type: ignore[arg-type]
         return Numbered(column.name, False, column.cast(pl.Int32 if small else pl.Int64).to_numpy())
 
-    def add(self, role: str, column: Numbered) -> None:
+    def add(self, role: str, column: Numbered, expected: int = 0) -> None:
         """Append a column of one role."""
         if self._strings is None:
             self._strings = column.strings
         if self._strings != column.strings:
             column = self._agree(column)
-        self.columns[role].append(column.numbers)
+        self.columns[role].append(column.numbers, expected)
 
     def _agree(self, column: Numbered) -> Numbered:
         """Integers met strings: in a text file all of them are strings, elsewhere it is an error."""

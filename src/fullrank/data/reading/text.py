@@ -17,7 +17,7 @@ from fullrank.data.reading.stream import Stream
 from fullrank.errors import DataError
 from fullrank.kernels.threads import in_order
 
-CHUNK = 8 << 20
+CHUNK = 4 << 20
 PIECE = 128 << 10  # what is read carefully when a chunk is in doubt
 LONGEST_LINE = 4 << 20
 BLOCK = 256 << 10  # bytes that stay in a core's cache
@@ -243,7 +243,7 @@ def parse(
 
 def has_odd_integers(text: bytes, separator: bytes) -> bool:
     """Whether any field starts as no integer is printed: 01, +1, -0. As ids these are not 1 and 0."""
-    if b"+" in text or b"-0" in text or (text[:1] == b"0" and text[1:2].isdigit()):
+    if b"+" in text or (b"-" in text and b"-0" in text) or (text[:1] == b"0" and text[1:2].isdigit()):
         return True
     array = np.frombuffer(text, dtype=np.uint8)
     befores = (separator, b"\n", b'"') if b'"' in text else (separator, b"\n")
