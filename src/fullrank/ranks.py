@@ -24,6 +24,7 @@ class About:
     model: str = ""
     candidates: str = "everything"  # or "100 sampled", "offered"
     sampled: int = 0  # candidates drawn per case, 0: all of them
+    replace: bool = False  # drawn with replacement
     excluded: str = "train"
     relevant: str = ""
     split: str = ""

@@ -97,7 +97,8 @@ def test_notes_tell_what_to_distrust() -> None:
     plain = evaluate(ranks(), [recall @ 10, auc])
     assert plain.notes == ()
     sampled = evaluate(ranks(candidates="100 sampled", sampled=100, skipped={"none relevant": 3}), [ndcg @ 10, auc])
-    assert "cannot be trusted (but auc)" in sampled.notes[0]
+    assert "without correction: ndcg@10, and which model leads by them, cannot be trusted" in sampled.notes[0]
+    assert evaluate(ranks(candidates="100 sampled", sampled=100), [auc]).notes == ()
     assert "biased where relevant items are missing" in sampled.notes[1]
     assert sampled.notes[2] == "3 cases left out: none relevant"
 

@@ -38,6 +38,7 @@ def rank(
         model=name_of(model),
         candidates=str(candidates),
         sampled=candidates.m if isinstance(candidates, Sampled) else 0,
+        replace=isinstance(candidates, Sampled) and candidates.replace,
         excluded=cases.excluded,
         relevant=cases.relevant,
         split=cases.split,

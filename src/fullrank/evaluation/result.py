@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank.errors import DataError, ParameterError
+from fullrank.evaluation.corrections import Correction
 from fullrank.evaluation.statistics import Paired, bootstrap, paired, percentile_interval, weighted_mean
 from fullrank.metrics.metric import Metric
 from fullrank.ranks import About, Floats, Ranks
@@ -70,11 +71,11 @@ class Result:
     def notes(self) -> tuple[str, ...]:
         """What to keep in mind when reading these numbers."""
         found = list(self.about.notes)
-        if self.about.sampled:
-            exempt = ", ".join(str(m) for m in self.metrics if m.name == "auc")
+        raw = [m for m in self.metrics if m.name != "auc" and not isinstance(m.function, Correction)]
+        if self.about.sampled and raw:
             found.append(
-                f"ranked among {self.about.sampled} sampled candidates without correction: these numbers, and which "
-                f"model leads by them, cannot be trusted{f' (but {exempt})' if exempt else ''}"
+                f"ranked among {self.about.sampled} sampled candidates without correction: "
+                f"{', '.join(map(str, raw))}, and which model leads by them, cannot be trusted"
             )
         biased = ", ".join(str(m) for m in self.metrics if not m.ubm)
         if biased:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from fullrank.data.canonical import frozen
+from fullrank.data.canonical import frozen, row_blocks
 from fullrank.ranks import Floats, Groups, Ranks
 
 
@@ -57,7 +57,10 @@ def expected_hits(ranks: Ranks, k: Any) -> Floats:
 def _table(weight: Callable[[Any], Any]) -> Callable[[int], Floats]:
     @lru_cache(maxsize=4)
     def sums(n: int) -> Floats:
-        return frozen(np.concatenate([[0.0], np.cumsum(weight(np.arange(1, n + 1, dtype=np.float64)))]))
+        table = np.zeros(n + 1)
+        for part in row_blocks(n):  # without temporaries of that length
+            table[part.start + 1 : part.stop + 1] = weight(np.arange(part.start + 1.0, part.stop + 1.0))
+        return frozen(np.cumsum(table, out=table))
 
     return lambda n: sums(1 << max(n, 1).bit_length())  # the next power of two: few tables serve all
 
