@@ -65,15 +65,21 @@ def _run(arguments: list[str]) -> int:
         return _failed("not enough memory; use less data or a larger machine.", 74)
     except KeyboardInterrupt:
         return _failed("interrupted.", 130)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever read our output has seen enough
+    except BrokenPipeError:  # whoever read our output has seen enough
+        _give_up_stdout()
         return 0
     except OSError as error:
+        _give_up_stdout()
         return _failed(f"the output cannot be written ({error.strerror or error}).", 74)
     except Exception as error:
         if hasattr(error, "format_message"):  # a usage error of the argument parser
             return _failed(f"{error.format_message()} See 'fullrank --help'.", getattr(error, "exit_code", 2))
         return _unexpected(error, "--debug" in arguments)
+
+
+def _give_up_stdout() -> None:
+    """Let what is still buffered go nowhere: the flush at exit would fail once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _failed(message: str, code: int) -> int:
