@@ -14,7 +14,8 @@ from fullrank.evaluation.analysis import (
     histogram,
     thinned,
 )
-from fullrank.evaluation.corrections import bias_variance, constrained, corrected, rank_estimate
+from fullrank.evaluation.corrections import corrected
+from fullrank.evaluation.methods import bias_variance, constrained, rank_estimate
 from fullrank.evaluation.sampling import expected, rank_distribution, values
 from fullrank.metrics import ap, auc, ndcg, recall, rr
 from fullrank.ranks import Ranks

@@ -12,16 +12,8 @@ from scipy.optimize import lsq_linear
 
 from fullrank.errors import DataError, ParameterError
 from fullrank.evaluation.analysis import expected_values
-from fullrank.evaluation.corrections import (
-    Correction,
-    bias_variance,
-    constrained,
-    corrected,
-    least_squares,
-    lookup,
-    rank_estimate,
-    tables,
-)
+from fullrank.evaluation.corrections import Correction, corrected, lookup, tables
+from fullrank.evaluation.methods import bias_variance, constrained, least_squares, rank_estimate
 from fullrank.evaluation.sampling import at, channel, expected, rank_distribution, values
 from fullrank.metrics import RANKED, ap, auc, graded_ndcg, hit_rate, mean_rank, ndcg, recall, rr, topk
 from fullrank.metrics.metric import Metric, metric

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fullrank.errors import DataError, check, check_integer
-from fullrank.evaluation.corrections import BiasVariance, Method, Slots, by_items, corrected, lookup
+from fullrank.evaluation.corrections import Slots, by_items, corrected, lookup
+from fullrank.evaluation.methods import BiasVariance, Method
 from fullrank.evaluation.sampling import BLOCK, at, count_distribution, expected
 from fullrank.metrics.metric import Metric
 from fullrank.ranks import Floats, Ints, Ranks

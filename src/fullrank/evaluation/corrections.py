@@ -1,211 +1,32 @@
-"""Metrics of sampled ranks, corrected towards those of the full ranking (S1 section 5).
-
-A correction replaces the metric M by a table of m+1 values, one for each sampled rank s, chosen so that
-
-    sum_r p(r) ( (E[table | r] - M(r))^2 + gamma Var[table | r] )                              (S1 Eq. 24)
-
-is small for a prior p of the exact ranks r: little bias for gamma 0, a small mean squared error for gamma 1. With
-
-    A[r, s] = sqrt(p(r)) p(s|r),   b[r] = sqrt(p(r)) M(r),   c[s] = sum_r p(r) p(s|r)          (S1 Eq. 23, corrected)
-
-the best table is ((1-gamma) A'A + gamma diag(c))^-1 A'b (S1 Eq. 25).
-"""
+"""Sampled metrics as they would be on the full ranking: tables for every size of a pool, and their use (S1)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fullrank.data.canonical import frozen
-from fullrank.errors import DataError, ParameterError, check, is_number
-from fullrank.evaluation.sampling import Channel, Prior, at, channel, values
+from fullrank.errors import DataError, ParameterError, check
+from fullrank.evaluation.methods import (
+    BiasVariance,
+    Method,
+    RankEstimate,
+    Tabled,
+)
+from fullrank.evaluation.sampling import at, channel, values
 from fullrank.kernels.threads import one_blas_thread
 from fullrank.metrics.metric import CutOff, Metric
 from fullrank.ranks import Floats, Ints, Ranks
 
 Lookup: TypeAlias = Callable[[Ints, Ints, Ints], Floats]  # (candidates, relevant before, above) -> value
 
-EXACT = 1e-13  # how well A is known, measured
-TRUSTED = 1e-6  # rounding may move the values of a table by this much, relative to the metric's largest
 NODES = (2, 3, 5, 9, 17)  # sizes per interval at which tables are solved for, more and more
-SETTLED = 1e-10  # the weight of variance that decides between tables of the same bias
 LARGEST = 5_000  # samples for which tables are solved
-
-
-@dataclass(frozen=True)
-class RankEstimate:
-    """The metric at the unbiased estimate of the rank, 1 + (n-1)(s-1)/m (S1 Eq. 20), rounded down.
-
-    `interpolate` takes a mean of the metric at the two ranks around the estimate instead.
-    """
-
-    interpolate: bool = False
-
-    def __str__(self) -> str:
-        return "rank estimate"
-
-
-@dataclass(frozen=True)
-class LeastSquares:
-    """The table of least bias (S1 Eq. 21). Its variance grows beyond all use with m; see `BiasVariance`."""
-
-    prior: Any = None  # p(r): None for uniform; an array of weights for ranks 1, 2, ...; a function of (ranks, n)
-    close: ClassVar[float] = 1e-6  # how well tables are interpolated between sizes, relative to their largest value
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "prior", _prior(self.prior))
-
-    def __str__(self) -> str:
-        return "ls"
-
-    def solve(self, given: Channel, target: Floats, size: float, falling: bool) -> Floats:
-        return _balanced(given, target, size, 0.0)
-
-
-@dataclass(frozen=True)
-class Constrained:
-    """The table of least bias among those that never reward a worse sampled rank (S1's CLS).
-
-    Such tables have kinks as n grows, hence `close`; their expectations are right to 1e-5.
-    """
-
-    prior: Any = None
-    close: ClassVar[float] = 1e-3
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "prior", _prior(self.prior))
-
-    def __str__(self) -> str:
-        return "cls"
-
-    def solve(self, given: Channel, target: Floats, size: float, falling: bool) -> Floats:
-        sign = 1 if falling else -1
-        return sign * _monotone(given, sign * target)
-
-
-@dataclass(frozen=True)
-class BiasVariance:
-    """The table of least bias^2 + gamma variance (S1 Eq. 25).
-
-    gamma="auto" is 1/sqrt(cases). The variance of a mean falls as 1/cases. Were all cases at one rank, its mean
-    squared error were bias^2 + variance/cases: gamma 1/cases. Were their ranks drawn from the prior, biases would
-    cancel as the noise does: gamma 1. Real ranks are in between, how far differs from model to model, and models
-    must share one gamma to be compared: we take the geometric middle. At S1's 6040 cases it is .013, and among the
-    gammas of S1's Table 3 .01 has the least mean squared error for all its models and metrics.
-    """
-
-    gamma: float | Literal["auto"] = "auto"
-    prior: Any = None
-    close: ClassVar[float] = 1e-6
-
-    def __post_init__(self) -> None:
-        inside = is_number(self.gamma) and 0 <= float(self.gamma) <= 1
-        check("gamma", self.gamma, inside or self.gamma == "auto", "a number from 0 to 1, or 'auto'")
-        object.__setattr__(self, "prior", _prior(self.prior))
-
-    def __str__(self) -> str:
-        return f"bv {self.gamma if isinstance(self.gamma, str) else format(self.gamma, 'g')}"
-
-    def resolved(self, cases: int) -> BiasVariance:
-        """With a number for gamma."""
-        return replace(self, gamma=1 / np.sqrt(max(cases, 1))) if self.gamma == "auto" else self
-
-    def solve(self, given: Channel, target: Floats, size: float, falling: bool) -> Floats:
-        return _balanced(given, target, size, float(self.gamma))
-
-
-Tabled: TypeAlias = LeastSquares | Constrained | BiasVariance
-Method: TypeAlias = RankEstimate | Tabled
-rank_estimate, least_squares, constrained, bias_variance = RankEstimate, LeastSquares, Constrained, BiasVariance
-
-
-@dataclass(frozen=True, eq=False)
-class Weights:
-    """A prior given as an array: the weight of rank r is weights[r-1]."""
-
-    weights: Floats
-
-    def __call__(self, ranks: Ints, n: int) -> Floats:
-        """The weights of these ranks."""
-        if n > len(self.weights):
-            raise ParameterError(f"The 'prior' has weights for {len(self.weights)} ranks, and a case has {n}.")
-        return self.weights[ranks - 1]
-
-
-def _prior(given: Any) -> Prior | None:
-    if given is None or callable(given):
-        return given  # type: ignore[no-any-return]
-    return Weights(np.array(given, dtype=np.float64).reshape(-1))
-
-
-def _balanced(given: Channel, target: Floats, size: float, gamma: float) -> Floats:
-    """The table that minimises (1-gamma) |A t - b|^2 + gamma sum_s c[s] (t[s] - posterior mean)^2.
-
-    This is Eq. 24 plus a constant. In x = sqrt(c) (t - posterior mean), by singular values s of A c^-1/2 (at most 1):
-    x = V (1-gamma) s / ((1-gamma) s^2 + gamma) U'(b - A posterior mean). To first order, an error e of A moves x
-    by e (|x|/sqrt(d) + |residual|/d), with d the least of these denominators: beyond TRUSTED it is refused.
-    """
-    root = np.sqrt(given.reach[given.known])[:, None]
-    rows = given.rows[:, given.known]
-    mean = rows.T @ target / root**2
-    u, s, v = given.svd
-    divisor = (1 - gamma) * s**2 + gamma
-    if not divisor.min() > 0:
-        raise _unreliable(given, np.inf)
-    gap = target - rows @ mean
-    x = v.T @ (((1 - gamma) * s / divisor)[:, None] * (u.T @ gap))
-    table = mean + x / root
-    rest = np.linalg.norm(target - rows @ table, axis=0)
-    error = (1 - gamma) * EXACT * (np.linalg.norm(x, axis=0) / np.sqrt(divisor.min()) + rest / divisor.min())
-    if error.max(initial=0.0) > TRUSTED * size:
-        raise _unreliable(given, float(error.max()) / size)
-    return _spread_out(given, table)
-
-
-def _unreliable(given: Channel, error: float) -> ParameterError:
-    return ParameterError(
-        f"the table for {given.m} of {given.n - 1:,} candidates is lost in rounding (up to {error:.0e} of the metric); "
-        f"use bias_variance with gamma >= {EXACT / TRUSTED:.0e}, constrained(), or fewer samples."
-    )
-
-
-def _monotone(given: Channel, target: Floats) -> Floats:
-    """The table t that minimises |A t - b|^2 with t[1] >= t[2] >= ...
-
-    t is a constant plus steps d >= 0, each adding to all places up to its own. The constant is free: what is
-    left after projecting it out is a non-negative least squares problem, solved exactly on the triangle of A.
-    Among tables that rounding cannot tell apart, the one of least variance is meant (SETTLED).
-    """
-    from scipy.optimize import nnls
-
-    column, root = int(given.known.sum()), np.sqrt(given.reach[given.known])[:, None]
-    mean = given.rows[:, given.known].T @ target / root
-    settled = np.sqrt(SETTLED) * np.column_stack([np.diag(root[:, 0]), mean])
-    rows = np.vstack([np.column_stack([given.rows[:, given.known], target]), settled])
-    rows = np.asarray(np.linalg.qr(rows, mode="r"))
-    steps, goals = np.cumsum(rows[:, :column], axis=1), rows[:, column:]  # A times each step
-    one = steps[:, -1:]  # A times the constant
-    norm = float(one[:, 0] @ one[:, 0])
-    apart = steps[:, :-1] - one * (one.T @ steps[:, :-1] / norm)
-    tables = []
-    for goal in goals.T:
-        away = goal - one[:, 0] * (one[:, 0] @ goal / norm)
-        down = nnls(apart, away, maxiter=30 * (given.m + 1))[0] if column > 1 else np.zeros(0)
-        level = one[:, 0] @ (goal - steps[:, :-1] @ down) / norm
-        tables.append(level + np.append(np.cumsum(down[::-1])[::-1], 0.0))
-    return _spread_out(given, np.column_stack(tables))
-
-
-def _spread_out(given: Channel, table: Floats) -> Floats:
-    """Tables as rows over all sampled ranks, NaN where the prior gives no chance."""
-    found = np.full((table.shape[1], given.m + 1), np.nan)
-    found[:, given.known] = table.T
-    return found
 
 
 @lru_cache(maxsize=256)
@@ -505,6 +326,7 @@ def corrected(
 ) -> Metric:
     """The metric for sampled ranks, corrected towards its value on the full ranking (S1 section 5).
 
+    >>> from fullrank.evaluation.methods import bias_variance
     >>> from fullrank.metrics import recall
     >>> sampled = Ranks(start=[0, 1, 2], above=[0, 4], tied=[0, 0], pool=[100, 100], full=[3700, 3500])
     >>> metric = corrected(recall @ 10, bias_variance(0.1))
