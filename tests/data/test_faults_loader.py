@@ -473,9 +473,13 @@ def test_d23_larger_than_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         read(path)
     assert caught.value.exit_code == 74
     monkeypatch.undo()
-    limited = "import resource; resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))"
-    code = f"{limited}\nfrom fullrank.data import memory\nprint(memory.available() < 2 << 30)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout == b"True\n"
+    for limit, expected in ((1 << 30, b"limit of address space leaves"), (64 << 30, b"1,000 rows")):
+        code = f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({limit}, {limit}))\n"
+        code += (
+            f"from fullrank.data.read import read\ntry: print(read({str(path)!r}))\nexcept ValueError as e: print(e)"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+        assert expected in done.stdout
 
 
 def test_d24_huge_id_spaces_stay_sparse() -> None:

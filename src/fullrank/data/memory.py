@@ -7,6 +7,8 @@ from pathlib import Path
 
 from fullrank.errors import StorageError
 
+ADDRESS_SPACE = 1.3e9  # bytes
+
 
 def check_fits(needed: float, what: str) -> None:
     """Refuse a job that needs more bytes than there are, with both numbers."""
@@ -14,6 +16,16 @@ def check_fits(needed: float, what: str) -> None:
     if free is not None and needed > free:
         raise StorageError(
             f"{what} need about {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free; use a larger machine."
+        )
+
+
+def check_address_space() -> None:
+    """Refuse to start under a limit (ulimit -v) in which polars could not reserve its arenas: it would abort."""
+    free = _address_space()
+    if free is not None and free < ADDRESS_SPACE:
+        raise StorageError(
+            f"the limit of address space leaves {free / 1e9:.1f} GB, and reading reserves about "
+            f"{ADDRESS_SPACE / 1e9:.1f} GB (much less is used); raise it with ulimit -v."
         )
 
 

@@ -16,7 +16,7 @@ from fullrank.data.graded import Graded
 from fullrank.data.ids import Ids
 from fullrank.data.intake import Intake
 from fullrank.data.interactions import Interactions
-from fullrank.data.memory import check_fits
+from fullrank.data.memory import check_address_space, check_fits
 from fullrank.data.preferences import Preferences, preferences
 from fullrank.data.reading.dialect import HEAD, Column, Field, Kind, locate, sniff
 from fullrank.data.reading.refusals import OnBad, Refusals
@@ -144,6 +144,7 @@ def read_table(
     quarantine: str | Path | None = None,
 ) -> Table:
     """The wanted columns of any source; the ground of `read`, `read_sessions` and `read_preferences`."""
+    check_address_space()
     if not isinstance(source, str | os.PathLike):
         from fullrank.data.reading.typed import frame_batches
 
