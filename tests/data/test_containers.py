@@ -183,8 +183,13 @@ class TestGraded:
         rows = {"session": [1, 1], "user": [1, 2], "item": [1, 2], "grade": [0, 1]}
         with pytest.raises(DataError, match="session 1 has rows of several users"):
             read_sessions(rows)
-        with pytest.raises(DataError, match=r"action 'stolen' .row 0. is not on the scale shown, bought"):
+        with pytest.raises(
+            DataError, match=r"row 0: column 'action': action 'stolen' is not on the scale shown, bought"
+        ):
             read_sessions({"session": [1], "item": [1], "action": ["stolen"]}, scale=("shown", "bought"))
+        skipped = {"session": [1, 1, 1], "item": [1, 2, 3], "action": [0, 7, 1]}
+        data = read_sessions(skipped, scale=("0", "1"), on_bad="skip")
+        assert (data.grade.tolist(), data.intake.dropped) == ([0, 1], {"action not allowed": 1})
         with pytest.raises(DataError, match="no grade column"):
             read_sessions({"session": [1], "item": [1]})
         with pytest.raises(DataError, match="each action once"):

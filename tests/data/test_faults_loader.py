@@ -150,8 +150,12 @@ def test_d6_arrays(tmp_path: Path) -> None:
 @pytest.mark.parametrize("value", [0, -1])
 def test_d7_implicit_values_are_above_zero(tmp_path: Path, value: int) -> None:
     path = write(tmp_path, f"user,item,count\n1,2,3\n1,3,{value}\n")
-    assert "implicit feedback, where values are counts above 0" in refusal(path, feedback="implicit")
+    message = refusal(path, feedback="implicit")
+    assert message.startswith(f"ratings.csv:3: value {value} in implicit feedback, where values are counts above 0")
+    assert read(path, feedback="implicit", on_bad="skip").intake.dropped == {"value out of range": 1}
     assert len(read(path)) == 2
+    with pytest.raises(DataError, match="implicit feedback"):
+        read(csr_array(np.array([[-1.0]])), feedback="implicit")
 
 
 @pytest.mark.parametrize("value", ["1e308", "1e-320", str(2**63), "-1e13"])
@@ -161,7 +165,9 @@ def test_d8_values_beyond_measure(tmp_path: Path, value: str) -> None:
 
 def test_d8_declared_scale(tmp_path: Path) -> None:
     path = write(tmp_path, "user,item,rating\n1,2,5\n1,3,6\n")
-    assert "value 6.0 (row 1) is outside the scale (1, 5)" in refusal(path, scale=(1, 5))
+    assert refusal(path, scale=(1, 5)).startswith("ratings.csv:3: value 6 is outside the scale (1, 5)")
+    assert len(read(path, scale=(1, 5), on_bad="skip")) == 1
+    assert len(read({"user": [1], "item": [1], "value": [3.3]}, scale=(3.3, 3.3))) == 1
 
 
 class TestD9Duplicates:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from fullrank.data import graded, interactions
-from fullrank.data.canonical import Duplicates, Values
+from fullrank.data.canonical import TINY, Duplicates, Values
 from fullrank.data.graded import Graded
 from fullrank.data.ids import Ids
 from fullrank.data.intake import Intake
@@ -20,7 +21,7 @@ from fullrank.data.memory import check_address_space, check_fits
 from fullrank.data.preferences import Preferences, preferences
 from fullrank.data.reading.dialect import HEAD, Column, Field, Kind, locate, sniff
 from fullrank.data.reading.refusals import OnBad, Refusals
-from fullrank.errors import DataError, check, shown
+from fullrank.errors import DataError, check
 
 if TYPE_CHECKING:
     from fullrank.data.reading.text import Batch, TextReader
@@ -68,8 +69,11 @@ def read(
     check("feedback", feedback, feedback in (None, "explicit", "implicit"), "'explicit' or 'implicit'")
     if _is_sparse(source):
         return _from_sparse(source, duplicates or "sum", feedback, scale)
-    table = read_table(source, _fields("interactions", columns), **options)
-    _check_values(table.columns.get("value"), feedback, scale, table.name)
+    limits = _limits(feedback, scale)
+    fields = [
+        replace(field, **limits) if field.role == "value" else field for field in _fields("interactions", columns)
+    ]
+    table = read_table(source, fields, **options)
     rule: Duplicates = duplicates or ("sum" if feedback == "implicit" else "last")
     users, items = _into(table, "user", users), _into(table, "item", items)
     return interactions.canonical(table.columns, users, items, rule, table.intake)
@@ -87,10 +91,15 @@ def read_sessions(
     ...               scale=("shown", "bought"))
     Graded(1 cases, 2 offers, 1 users, 2 items)
     """
-    fields = [f for f in _fields("sessions", columns) if f.role != ("action" if scale is None else "grade")]
-    wanted = "grade" if scale is None else "action"
-    fields = [Field(f.role, f.kind, f.column, f.required or f.role == wanted) for f in fields]
-    table = read_table(source, fields, **options)
+    fields = {field.role: field for field in _fields("sessions", columns)}
+    fields.pop("action" if scale is None else "grade", None)
+    if scale is None:
+        fields["grade"] = replace(fields.get("grade", Field("grade", "number")), required=True)
+    else:
+        action = fields.get("action", Field("action", "id"))
+        rule = f"is not on the scale {', '.join(scale)}; add it there, or leave the row out"
+        fields["action"] = replace(action, required=True, allowed=tuple(scale), rule=rule)
+    table = read_table(source, list(fields.values()), **options)
     grade = table.columns["grade"] if scale is None else _levels(table, scale)
     user = table.columns.get("user", table.columns["session"])
     return graded.canonical(
@@ -102,12 +111,7 @@ def read_sessions(
 
 def _levels(table: Table, scale: Sequence[str]) -> Values:
     """Actions as places on the scale; they were read as ids of their own space."""
-    actions, codes = table.ids["action"], table.columns["action"]
-    unknown = next((name for name in actions if name not in scale), None)
-    if unknown is not None:
-        row = int((codes == actions.code(unknown)).argmax())
-        raise DataError(f"{table.name}: action {shown(unknown)} (row {row}) is not on the scale {', '.join(scale)}.")
-    level: Values = graded.levels([str(name) for name in actions], scale)[codes]
+    level: Values = graded.levels([str(name) for name in table.ids["action"]], scale)[table.columns["action"]]
     return level
 
 
@@ -259,21 +263,13 @@ def _into(table: Table, role: str, ids: Ids | None) -> Ids:
     return ids
 
 
-def _check_values(value: Any, feedback: Feedback | None, scale: tuple[float, float] | None, name: str) -> None:
-    if value is None:
-        return
-    if feedback == "implicit" and (value <= 0).any():
-        row = int((value <= 0).argmax())
-        raise DataError(
-            f"{name}: value {float(value[row])!r} (row {row}) in implicit feedback, where values are counts above 0; "
-            "drop such rows, or read it as feedback='explicit'."
-        )
-    if scale is not None:
-        low, high = (np.float32(bound) for bound in scale)
-        outside = (value < low) | (value > high)
-        if outside.any():
-            row = int(outside.argmax())
-            raise DataError(f"{name}: value {float(value[row])!r} (row {row}) is outside the scale {scale}.")
+def _limits(feedback: Feedback | None, scale: tuple[float, float] | None) -> dict[str, Any]:
+    """What values may be, as a field's limits: inside a scale, and above 0 where they are counts."""
+    least, most = (-math.inf, math.inf) if scale is None else scale
+    if feedback == "implicit" and least <= 0:
+        rule = "in implicit feedback, where values are counts above 0; leave it out, or read as feedback='explicit'"
+        return {"least": TINY, "most": most, "rule": rule}
+    return {"least": least, "most": most, "rule": f"is outside the scale {scale}; correct it, or give another scale"}
 
 
 def _is_sparse(source: Any) -> bool:
@@ -295,7 +291,10 @@ def _from_sparse(matrix: Any, duplicates: Duplicates, feedback: Feedback | None,
     from fullrank.data.canonical import checked_codes, checked_values
 
     values = checked_values(value[stored])
-    _check_values(values, feedback, scale, "sparse matrix")
+    limits = _limits(feedback, scale)
+    wrong = (values < np.float32(limits["least"])) | (values > np.float32(limits["most"]))
+    if wrong.any():
+        raise DataError(f"the sparse matrix: value {float(values[wrong][0]):g} {limits['rule']}.")
     users, items = Ids.numbered(n_users), Ids.numbered(n_items)
     columns = {
         "user": checked_codes(user[stored], n_users, "user"),

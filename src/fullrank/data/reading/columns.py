@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -27,6 +28,9 @@ def convert(column: pl.Series, field: Field, unit: str, *, text: bool = False) -
 
     In `text` that was split into lines there is no NUL any more.
     """
+    if field.kind == "id" and field.allowed is not None:
+        ids, bad = _ids(column, field, text)
+        return ids, bad | ~ids.cast(pl.String).is_in(list(field.allowed)).fill_null(False).to_numpy()
     if field.kind == "id":
         return _ids(column, field, text)
     if field.kind == "number":
@@ -61,7 +65,9 @@ def _numbers(column: pl.Series, field: Field) -> tuple[NDArray[np.float32], Mask
         column = column.str.strip_chars(" ")
     numbers = column.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
     with np.errstate(over="ignore"):
-        return numbers.astype(np.float32), ~values_ok(numbers)
+        kept = numbers.astype(np.float32)
+    least, most = np.float32(field.least), np.float32(field.most)  # as the values are kept: 3.3 is at 3.3
+    return kept, ~values_ok(numbers) | (kept < least) | (kept > most)
 
 
 def _times(column: pl.Series, field: Field, unit: str) -> tuple[NDArray[np.datetime64], Mask]:
@@ -119,15 +125,20 @@ def explain(field: Field, cell: Any, unit: str) -> tuple[str, str]:
     role = field.role
     if cell is None or cell == "":
         return f"{role} is missing", f"{role} is empty; give every row one."
-    if field.kind == "id":
+    if field.kind == "id" and name_fault(str(cell)):
         return f"{role} id refused", f"{role} id {shown(cell)} {name_fault(str(cell))}."
+    if field.kind == "id":
+        return f"{role} not allowed", f"{role} {shown(cell)} {field.rule}."
     kind = "a number" if field.kind == "number" else "a time"
     try:
         number = float(cell)
     except (TypeError, ValueError):
-        number = 0.0  # has no fault of its own
-    fault = value_fault(number) if field.kind == "number" else time_fault(number * UNITS[unit] / 1e6)
-    if fault:
+        number = math.nan
+    if field.kind == "number":
+        fault = value_fault(number) or (f"{number:g} {field.rule}" if not field.least <= number <= field.most else "")
+    else:
+        fault = time_fault(number * UNITS[unit] / 1e6)
+    if fault and (not math.isnan(number) or str(cell).strip(" +-").lower() == "nan"):
         return f"{role} out of range", f"{role} {fault}."
     hint = "" if field.kind == "number" else " (seconds since 1970, or a date like 2026-01-31)"
     return f"{role} is not {kind}", f"{role} {shown(cell)} is not {kind}{hint}; correct or remove it."

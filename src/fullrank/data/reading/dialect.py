@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,6 +27,10 @@ class Field:
     kind: Kind
     column: Column | None = None  # None: by the usual names, or by position
     required: bool = True
+    least: float = -math.inf  # of numbers
+    most: float = math.inf
+    allowed: tuple[str, ...] | None = None  # of ids: the only ones there may be
+    rule: str = ""  # what a number or an id breaks that is not allowed
 
     @property
     def space(self) -> str:
