@@ -172,6 +172,11 @@ class TestGraded:
         assert set(zip(found.user, found.better, found.worse, strict=True)) == pairs
         assert len(found) == len(pairs)
 
+    def test_plus_and_minus_zero_are_one_grade(self) -> None:
+        graded = Graded.of([1, 1, 1], [1, 2, 3], [0.0, -0.0, 1.0])
+        assert graded.count_pairs().tolist() == [2]
+        assert sorted(zip(graded.pairs().better, graded.pairs().worse, strict=True)) == [(2, 0), (2, 1)]
+
     def test_best_action_counts(self) -> None:
         rows = {"session": [1, 1, 1, 2], "item": ["a", "a", "b", "a"], "action": ["shown", "bought", "shown", "shown"]}
         data = read_sessions(rows, scale=("shown", "clicked", "bought"))

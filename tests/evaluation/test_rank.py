@@ -173,6 +173,15 @@ def test_a_leak_is_told_and_stays_a_candidate() -> None:
     assert (sampled.pool.tolist(), sampled.about.notes) == ([1], found.about.notes)
 
 
+@given(problem=problems())
+def test_an_item_excluded_twice_counts_once(problem: tuple) -> None:
+    scores, split = problem
+    once = Split(split.train, split.held_out)
+    assert rank(scores, Split(split.train, split.held_out, split.train)) == rank(scores, once)
+    everything = Sampled(10)
+    assert rank(scores, Split(split.train, split.held_out, split.train), everything) == rank(scores, once, everything)
+
+
 def test_refusals() -> None:
     split, factors = world()
     bad = factors[0].copy()

@@ -136,12 +136,13 @@ class Graded:
 
         (n^2 - sum over classes of n_c^2) / 2
         """
-        order = np.lexsort((self.grade, self.case))
-        same = repeats(self.case[order], self.grade[order].view(np.int32))
+        case = self.case
+        order = np.lexsort((self.grade, case))
+        same = repeats(case[order], self.grade[order])
         first = np.flatnonzero(~same)
         classes = np.diff(np.append(first, len(order)))
         squares = np.zeros(len(self), dtype=np.int64)
-        np.add.at(squares, self.case[order][first], classes**2)
+        np.add.at(squares, case[order][first], classes**2)
         return (np.diff(self.start) ** 2 - squares) // 2
 
     def pairs(self, limit: int = 500_000_000) -> Preferences:

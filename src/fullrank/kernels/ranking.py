@@ -48,9 +48,14 @@ def count_block(
         excluded = 0
         for part in range(2):
             starts, items = (seen_start, seen) if part == 0 else (more_start, more)
-            place = first
+            place, twin = first, seen_start[user]
             for e in range(starts[user], starts[user + 1]):
                 item = items[e]
+                if part == 1:  # in both lists it counts once
+                    while twin < seen_start[user + 1] and seen[twin] < item:
+                        twin += 1
+                    if twin < seen_start[user + 1] and seen[twin] == item:
+                        continue
                 while place < last and held[place] < item:
                     place += 1
                 if place < last and held[place] == item:
