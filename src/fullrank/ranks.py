@@ -135,12 +135,31 @@ class Ranks:
         return frozen(self.pool + self.sizes)
 
     @cached_property
+    def ahead(self) -> Ints:
+        """Candidates that score higher than each row's item, relevant or not."""
+        return frozen(self.above + self.before)
+
+    @cached_property
+    def mates(self) -> Ints:
+        """Relevant items of the case with each row's score, itself included."""
+        mates = np.ones(len(self.above), dtype=np.int64)
+        ordered = self.per_case(self.before) == self.sizes * (self.sizes - 1) // 2  # every pair of them
+        if not ordered.all():
+            rows = np.flatnonzero(~ordered[self.case])
+            key = self.case[rows] * (int(self.sizes.max()) + 1) + self.before[rows]
+            _, group, count = np.unique(key, return_inverse=True, return_counts=True)
+            mates[rows] = count[group]
+        return frozen(mates)
+
+    @cached_property
+    def level(self) -> Ints:
+        """Candidates with each row's score, itself included: they fill positions ahead+1 .. ahead+level."""
+        return frozen(self.tied + self.mates)
+
+    @cached_property
     def groups(self) -> Groups:
         """Tie groups that hold a relevant item, in order of case and score."""
         rows = len(self.above)
-        if rows == len(self):  # one relevant item a case: it is its own group
-            here = np.arange(rows)
-            return Groups(here, self.above, self.before, np.ones(rows, dtype=np.int64), self.tied, here)
         most = int(self.sizes.max(initial=1))
         order, (case, before) = sort_rows((self.case, len(self)), (self.before, most))
         first = np.ones(rows, dtype=bool)
@@ -155,9 +174,11 @@ class Ranks:
 
     def positions(self) -> Floats:
         """The expected position of every relevant item in its case's list, from 1."""
-        groups = self.groups
-        middle: Floats = groups.start + (groups.relevant + groups.others + 1) / 2
-        return middle[groups.row]
+        return self._positions
+
+    @cached_property
+    def _positions(self) -> Floats:
+        return frozen(self.ahead + (self.level + 1) / 2)
 
     def per_case(self, row_values: ArrayLike) -> Floats:
         """The sum over the rows of every case."""

@@ -106,9 +106,7 @@ def histogram(ranks: Ranks, edges: ArrayLike | None = None) -> Histogram:
     else:
         bounds = np.asarray(edges, dtype=np.int64)
         check("edges", edges, len(bounds) > 1 and bool((np.diff(bounds) > 0).all()), "two or more rising integers")
-    groups = ranks.groups
-    size = groups.relevant + groups.others
-    below = [(groups.relevant * np.clip(bound - 1 - groups.start, 0, size) / size).sum() for bound in bounds]
+    below = [(np.clip(bound - 1 - ranks.ahead, 0, ranks.level) / ranks.level).sum() for bound in bounds]
     return Histogram(bounds, np.diff(below))
 
 

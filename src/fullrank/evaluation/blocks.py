@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fullrank.data.ids import Codes, Ids
 from fullrank.errors import DataError
 from fullrank.evaluation.scoring import Fill
+from fullrank.kernels.product import FEWEST
 from fullrank.kernels.threads import in_parallel, one_blas_thread
 
 BLOCK_BYTES = 2 << 20  # of scores per thread: stays in a core's cache
@@ -19,7 +20,7 @@ BLOCK_BYTES = 2 << 20  # of scores per thread: stays in a core's cache
 
 def block_size(n_items: int) -> int:
     """Users in a block, so that its scores fit the budget."""
-    return max(4, min(512, BLOCK_BYTES // (4 * max(n_items, 1))))
+    return max(FEWEST, min(512, BLOCK_BYTES // (4 * max(n_items, 1))))
 
 
 def over_blocks(

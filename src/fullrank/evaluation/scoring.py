@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank.errors import DataError
+from fullrank.kernels.product import product
 
 Block: TypeAlias = NDArray[np.float32]
 Fill: TypeAlias = Callable[[NDArray[np.int32], Block], None]
@@ -53,7 +54,7 @@ def _product(left: Any, right: Any, n_users: int, n_items: int) -> Fill:
     across = right.T
 
     def fill(users: NDArray[np.int32], out: Block) -> None:
-        np.matmul(left[users], across, out=out)
+        product(left[users], across, out)
 
     return fill
 

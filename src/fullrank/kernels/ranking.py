@@ -1,7 +1,6 @@
 """Counting who is above: one pass over a block of scores, no sort.
 
-Legend: s scores of one case over all items, t the score of a held-out item; a case's held-out items and
-its two lists of excluded ones are sorted by item.
+Legend: s scores of one case over all items, t scores of its h held-out items.
 """
 
 from __future__ import annotations
@@ -16,6 +15,68 @@ from fullrank.kernels.compiling import kernel
 Array = NDArray[Any]
 
 
+BUCKETS = 2048
+FEW = 64  # held-out items that are counted one by one
+
+
+@kernel
+def _count(s: Array, t: Array, above: Array, tied: Array) -> None:
+    """How many of s are above and equal to each of t: a pass over s for each."""
+    for i in range(t.shape[0]):
+        higher, equal = np.int32(0), np.int32(0)
+        for j in range(s.shape[0]):
+            higher = np.int32(higher + np.int32(s[j] > t[i]))
+            equal = np.int32(equal + np.int32(s[j] == t[i]))
+        above[i], tied[i] = higher, equal
+
+
+@kernel
+def _count_many(s: Array, t: Array, above: Array, tied: Array, key: Array, bucket: Array) -> bool:
+    """The same in two passes for any number of t: buckets first, then exactly within the buckets that hold a t.
+
+    Buckets are a monotone function of the score, so that all of a higher bucket are above, all of a lower one
+    below. False, with nothing filled, where most scores share buckets with many t and `_count` is faster.
+    """
+    low, high = t[0], t[0]
+    for i in range(t.shape[0]):
+        low, high = min(low, t[i]), max(high, t[i])
+    scale = np.float32((BUCKETS - 2) / max(np.float64(high) - np.float64(low), 1e-30))
+    if not (scale > 0 and scale < np.float32(3e38)):
+        return False
+    top = np.float32(BUCKETS - 1)
+    bucket[:] = 0
+    for j in range(s.shape[0]):
+        key[j] = np.int32(min(max((s[j] - low) * scale + np.float32(1), np.float32(0)), top))
+    for j in range(s.shape[0]):
+        bucket[0, key[j]] += 1
+    for i in range(t.shape[0]):
+        place = np.int32(min((t[i] - low) * scale + np.float32(1), top))
+        key[s.shape[0] + i] = place
+        bucket[1, place] += 1
+    work, total, last = 0, 0, 0
+    for b in range(BUCKETS - 1, -1, -1):  # bucket 2: scores in higher buckets, 3: where its t begin
+        bucket[2, b], bucket[3, b] = total, last
+        work += bucket[0, b] * bucket[1, b]
+        total += bucket[0, b]
+        last += bucket[1, b]
+    if 4 * work > s.shape[0] * t.shape[0]:
+        return False
+    member = key[s.shape[0] + t.shape[0] :]
+    for i in range(t.shape[0]):
+        place = key[s.shape[0] + i]
+        member[bucket[3, place]] = i
+        bucket[3, place] += 1
+        above[i], tied[i] = bucket[2, place], 0
+    for j in range(s.shape[0]):
+        b = key[j]
+        if bucket[1, b] > 0:
+            for m in range(bucket[3, b] - bucket[1, b], bucket[3, b]):
+                i = member[m]
+                above[i] += s[j] > t[i]
+                tied[i] += s[j] == t[i]
+    return True
+
+
 @kernel
 def count_block(
     scores: Array, users: Array, start: Array, held: Array,
@@ -24,55 +85,48 @@ def count_block(
 ) -> int:  # fmt: skip
     """Fill above, tied and before for every held-out item of these cases, pool and leaks for every case.
 
-    `scores` has a row per case. `users` are their rows in the lists of excluded items. A held-out item
-    that is excluded as well stays a candidate and counts as a leak. Returns the first case with a score
+    `scores` has a row per case and is overwritten: who is no irrelevant candidate falls to -inf, so that
+    counting needs no further look at lists. `users` are the cases' rows in the lists of excluded items. A
+    held-out item that is excluded as well stays and counts as a leak. Returns the first case with a score
     that is not finite, or -1.
     """
     n = scores.shape[1]
+    gone = np.float32(-np.inf)
+    longest = 0
     for case in range(scores.shape[0]):
-        s = scores[case]
+        longest = max(longest, start[case + 1] - start[case])
+    t = np.empty(longest, dtype=np.float32)
+    key = np.empty(n + 2 * longest, dtype=np.int32)
+    bucket = np.empty((4, BUCKETS), dtype=np.int32)
+    for case in range(scores.shape[0]):
+        s, user, first = scores[case], users[case], start[case]
+        h = start[case + 1] - first
         finite = np.int32(0)
         for j in range(n):
             finite = np.int32(finite + np.int32(abs(s[j]) <= np.float32(3.4028235e38)))
         if finite != n:
             return case
-        user = users[case]
-        first, last = start[case], start[case + 1]
-        for row in range(first, last):
-            t = s[held[row]]
-            higher, equal = np.int32(0), np.int32(0)
-            for j in range(n):
-                higher = np.int32(higher + np.int32(s[j] > t))
-                equal = np.int32(equal + np.int32(s[j] == t))
-            above[row], tied[row], before[row] = higher, equal, 0
-        excluded = 0
-        for part in range(2):
-            starts, items = (seen_start, seen) if part == 0 else (more_start, more)
-            place, twin = first, seen_start[user]
-            for e in range(starts[user], starts[user + 1]):
-                item = items[e]
-                if part == 1:  # in both lists it counts once
-                    while twin < seen_start[user + 1] and seen[twin] < item:
-                        twin += 1
-                    if twin < seen_start[user + 1] and seen[twin] == item:
-                        continue
-                while place < last and held[place] < item:
-                    place += 1
-                if place < last and held[place] == item:
-                    leaks[case] += 1
-                    continue
-                excluded += 1
-                for row in range(first, last):
-                    t = s[held[row]]
-                    above[row] -= s[item] > t
-                    tied[row] -= s[item] == t
-        for row in range(first, last):
-            t = s[held[row]]
-            for other in range(first, last):
-                above[row] -= s[held[other]] > t
-                tied[row] -= s[held[other]] == t
-                before[row] += s[held[other]] > t
-        pool[case] = n - excluded - (last - first)
+        for i in range(h):
+            t[i] = s[held[first + i]]
+        hidden = 0
+        for e in range(seen_start[user], seen_start[user + 1]):
+            hidden += s[seen[e]] > gone
+            s[seen[e]] = gone
+        for e in range(more_start[user], more_start[user + 1]):
+            hidden += s[more[e]] > gone
+            s[more[e]] = gone
+        for i in range(h):
+            leaks[case] += s[held[first + i]] == gone
+            s[held[first + i]] = gone
+        pool[case] = n - hidden - h + leaks[case]
+        mine = slice(first, first + h)
+        if h <= FEW or not _count_many(s, t[:h], above[mine], tied[mine], key, bucket):
+            _count(s, t[:h], above[mine], tied[mine])
+        for i in range(h):
+            ahead = np.int32(0)
+            for j in range(h):
+                ahead = np.int32(ahead + np.int32(t[j] > t[i]))
+            before[first + i] = ahead
     return -1
 
 

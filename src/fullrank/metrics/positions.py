@@ -1,57 +1,61 @@
 """Sums of position weights in expectation over random tie order, and the tables they need.
 
-A tie group fills positions s+1 .. s+m, and each of its r relevant items is at each of them with
-probability 1/m. A sum of weights w over relevant items is then
+A relevant item in a tie group that fills positions s+1 .. s+m is at each of them with probability 1/m. A sum
+of weights w over relevant items is then in expectation
 
-    sum over groups of  r/m (W(s+m) - W(s)),      W(p) = w(1) + ... + w(p)
+    sum over items of  (W(s+m) - W(s)) / m,      W(p) = w(1) + ... + w(p)
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fullrank.data.canonical import frozen, row_blocks
-from fullrank.ranks import Floats, Groups, Ranks
+from fullrank.ranks import Floats, Ranks
 
 
-def per_case(ranks: Ranks, group_values: Any) -> Floats:
-    """The sum over the tie groups of every case."""
-    if len(ranks.groups.case) == len(ranks):
-        return np.asarray(group_values, dtype=np.float64)
-    sums: Floats = np.bincount(ranks.groups.case, weights=group_values, minlength=len(ranks)).astype(np.float64)
-    return sums
+class Spans(NamedTuple):
+    """Positions low+1 .. high, of those that the tie groups of these rows fill, are not below the cut-off."""
+
+    row: Any  # rows that reach it
+    low: Any
+    high: Any
+    size: Any  # of the whole group
 
 
-def cut_off(ranks: Ranks, k: Any) -> Any:
-    """The list length of every group's case: one for all, or one per case."""
-    return k if k is None or np.ndim(k) == 0 else np.asarray(k)[ranks.groups.case]
-
-
-def spans(groups: Groups, k: Any) -> tuple[Any, Any, Any]:
-    """First position before a tie group, last position in it, both within the cut-off; and its size."""
-    size = groups.relevant + groups.others
+def spans(ranks: Ranks, k: Any = None) -> Spans:
+    """Where relevant items may stand among the first k (one number, or one per case)."""
     if k is None:
-        return groups.start, groups.start + size, size
-    return np.minimum(groups.start, k), np.minimum(groups.start + size, k), size
+        return Spans(slice(None), ranks.ahead, ranks.ahead + ranks.level, ranks.level)
+    limit = k if np.ndim(k) == 0 else np.asarray(k)[ranks.case]
+    row = np.flatnonzero(ranks.ahead < limit)
+    low, size = ranks.ahead[row], ranks.level[row]
+    return Spans(row, low, np.minimum(low + size, limit if np.ndim(k) == 0 else limit[row]), size)
+
+
+def per_case(ranks: Ranks, row: Any, values: Any) -> Floats:
+    """The sum over these rows of every case."""
+    if isinstance(row, slice):
+        return ranks.per_case(values)
+    sums: Floats = np.bincount(ranks.case[row], weights=values, minlength=len(ranks)).astype(np.float64, copy=False)
+    return sums
 
 
 def expected_sum(ranks: Ranks, prefix: Callable[[int], Floats], k: Any = None) -> Floats:
     """Per case, the expected sum of position weights over its relevant items; `prefix(n)` is W(0..n) at least."""
-    groups = ranks.groups
-    low, high, size = spans(groups, cut_off(ranks, k))
+    row, low, high, size = spans(ranks, k)
     sums = prefix(int(high.max(initial=0)))
-    return per_case(ranks, groups.relevant * (sums[high] - sums[low]) / size)
+    return per_case(ranks, row, (sums[high] - sums[low]) / size)
 
 
 def expected_hits(ranks: Ranks, k: Any) -> Floats:
     """Per case, the expected number of relevant items among the first k."""
-    groups = ranks.groups
-    low, high, size = spans(groups, cut_off(ranks, k))
-    return per_case(ranks, groups.relevant * (high - low) / size)
+    row, low, high, size = spans(ranks, k)
+    return per_case(ranks, row, (high - low) / size)
 
 
 def _table(weight: Callable[[Any], Any]) -> Callable[[int], Floats]:

@@ -8,19 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fullrank.errors import DataError
 from fullrank.metrics.metric import CutOff, metric
-from fullrank.metrics.positions import (
-    cut_off,
-    discounts,
-    expected_hits,
-    expected_sum,
-    harmonics,
-    per_case,
-    spans,
-)
+from fullrank.metrics.positions import discounts, expected_hits, expected_sum, harmonics, per_case, spans
 from fullrank.ranks import Floats, Ranks
 
 
@@ -59,11 +51,8 @@ def precision(ranks: Ranks, k: CutOff) -> Floats:
 @metric("hit_rate")
 def hit_rate(ranks: Ranks, k: CutOff) -> Floats:
     """Probability that at least one of the first k is relevant. In [0, 1]."""
-    first = _first_groups(ranks)
-    start, relevant, others = (
-        column[first] for column in (ranks.groups.start, ranks.groups.relevant, ranks.groups.others)
-    )
-    size = relevant + others
+    first = _first_rows(ranks)
+    start, relevant, size = ranks.ahead[first], ranks.mates[first], ranks.level[first]
     slots = size if k is None else np.clip(k - start, 0, size)
     missed = np.ones(len(ranks))
     for j in range(int(relevant.max(initial=0))):  # C(size - relevant, slots) / C(size, slots)
@@ -79,10 +68,9 @@ def rr(ranks: Ranks, k: CutOff) -> Floats:
     In a tie group of m with r relevant, the first of them is at place j with probability
     C(m-j, r-1) / C(m, r).
     """
-    first = _first_groups(ranks)
-    groups = ranks.groups
-    start, relevant, others = groups.start[first], groups.relevant[first], groups.others[first]
-    size = relevant + others
+    first = _first_rows(ranks)
+    start, relevant, size = ranks.ahead[first], ranks.mates[first], ranks.level[first]
+    others = size - relevant
     limit = np.inf if k is None else k
     chance = relevant / size
     total = np.where(start + 1 <= limit, chance / (start + 1), 0.0)
@@ -100,18 +88,19 @@ def rr(ranks: Ranks, k: CutOff) -> Floats:
 def ap(ranks: Ranks, k: CutOff) -> Floats:
     """Mean over relevant items of the precision at their positions, 0 for those below k: / min(|R|, k).
 
-    A tie group of m with r relevant after s items, c of them relevant, adds in expectation
+    An item in a tie group of m with r relevant, after s items of which c are relevant, adds in expectation
 
-        r/m sum_{j=1..m} (c + 1 + (j-1)(r-1)/(m-1)) / (s + j)
+        1/m sum_{j=1..m} (c + 1 + (j-1)(r-1)/(m-1)) / (s + j)
     """
-    groups = ranks.groups
-    low, high, size = spans(groups, cut_off(ranks, k))
+    row, low, high, size = spans(ranks, k)
+    before, mates = ranks.before[row], ranks.mates[row]
     sums = harmonics(int(high.max(initial=0)))
     inverse = sums[high] - sums[low]  # sum of 1/(s+j)
-    shared = (high - low) - (groups.start + 1) * inverse  # sum of (j-1)/(s+j)
-    mates = (groups.relevant - 1) / np.maximum(size - 1, 1)
-    found = np.where(high > low, (groups.before + 1) * inverse + mates * shared, 0.0)
-    mean: Floats = per_case(ranks, groups.relevant / size * found) / _possible(ranks, k)
+    found = (before + 1) * inverse
+    if (mates > 1).any():
+        shared = (high - low) - (low + 1) * inverse  # sum of (j-1)/(s+j)
+        found += (mates - 1) / np.maximum(size - 1, 1) * shared
+    mean: Floats = per_case(ranks, row, found / size) / _possible(ranks, k)
     return mean
 
 
@@ -139,11 +128,9 @@ def graded_ndcg(ranks: Ranks, k: CutOff) -> Floats:
     if (ranks.grade < 0).any():
         raise DataError(f"graded_ndcg: grade {float(ranks.grade.min())} is negative; shift the grades to 0 and above.")
     gain = np.exp2(ranks.grade.astype(np.float64)) - 1
-    groups = ranks.groups
-    low, high, size = spans(groups, cut_off(ranks, k))
+    row, low, high, size = spans(ranks, k)
     table = discounts(max(int(high.max(initial=0)), int(ranks.sizes.max(initial=0))))
-    group_gain = np.bincount(groups.row, weights=gain, minlength=len(groups.case))
-    found = per_case(ranks, group_gain * (table[high] - table[low]) / size)
+    found = per_case(ranks, row, gain[row] * (table[high] - table[low]) / size)
     order = np.lexsort((-gain, ranks.case))
     place = np.arange(len(order)) - ranks.start[ranks.case]  # in the ideal order, from 0
     discount = np.where(place < (np.inf if k is None else k), table[place + 1] - table[place], 0.0)
@@ -163,7 +150,22 @@ def topk(ranks: Ranks, k: CutOff) -> Floats:
 
     k=0.0: nothing scores higher. An integer k is a list length k', the share (k'-1)/(N-1). In [0, 1].
     """
-    return expected_hits(ranks, _lengths(ranks, k)) / ranks.sizes
+    return expected_hits(ranks, list_lengths(ranks, k)) / ranks.sizes
+
+
+def topk_curve(ranks: Ranks, shares: ArrayLike | None = None, weight: ArrayLike | None = None) -> tuple[Floats, Floats]:
+    """The whole TOPK curve (S0): shares k, by default 1001 from 0 to 1, and the mean TOPK at each.
+
+    The mean is weighted: uniform over cases, or as given; `ranks.sizes` gives S0's mean over pairs. The area
+    under the curve is ATOP.
+
+    >>> topk_curve(Ranks(start=[0, 1, 2], above=[0, 5], tied=[0, 0], pool=[10, 10]), [0, 0.4, 0.5])
+    (array([0. , 0.4, 0.5]), array([0.5, 0.5, 1. ]))
+    """
+    at = np.linspace(0, 1, 1001) if shares is None else np.asarray(shares, dtype=np.float64)
+    each = ranks.weight if weight is None else np.asarray(weight, dtype=np.float64)
+    values = [np.average((topk @ share)(ranks), weights=each) for share in at.tolist()]
+    return at, np.array(values)
 
 
 @metric("atop", ubm=True, cut="share or length")
@@ -182,13 +184,11 @@ def atop(ranks: Ranks, k: CutOff) -> Floats:
 
 def _area(ranks: Ranks, width: Floats) -> Floats:
     """Mean over relevant items of max(0, 1 - (position - 1) / width), width in positions."""
-    groups = ranks.groups
-    reach = width[groups.case]
-    low, high, size = spans(groups, np.floor(reach + 1 + 1e-9))
+    row, low, high, size = spans(ranks, np.floor(width + 1 + 1e-9))
     inside = high - low
-    # sum over positions p = low+1 .. high of 1 - (p-1)/reach
-    total = inside - (low + high - 1) * inside / 2 / reach
-    return per_case(ranks, groups.relevant * total / size) / ranks.sizes
+    # sum over positions p = low+1 .. high of 1 - (p-1)/width
+    total = inside - (low + high - 1) * inside / 2 / width[ranks.case[row]]
+    return per_case(ranks, row, total / size) / ranks.sizes
 
 
 @metric("mean_rank", ubm=True, cut="", best=1.0, worst=np.inf)
@@ -224,13 +224,14 @@ def _possible(ranks: Ranks, k: CutOff) -> Any:
     return ranks.sizes if k is None else np.minimum(ranks.sizes, int(k))
 
 
-def _lengths(ranks: Ranks, k: CutOff) -> Any:
+def list_lengths(ranks: Ranks, k: CutOff) -> Any:
     """List lengths: an integer as it is, a share k as 1 + k (N-1) per case."""
     if k is None or isinstance(k, int):
         return k
     return np.floor(1 + k * (ranks.candidates - 1) + 1e-9).astype(np.int64)
 
 
-def _first_groups(ranks: Ranks) -> NDArray[np.intp]:
-    """The best tie group of every case."""
-    return np.flatnonzero(ranks.groups.before == 0)
+def _first_rows(ranks: Ranks) -> NDArray[np.intp]:
+    """A row of the best tie group of every case."""
+    rows = np.flatnonzero(ranks.before == 0)
+    return rows if len(rows) == len(ranks) else rows[np.unique(ranks.case[rows], return_index=True)[1]]
