@@ -26,7 +26,7 @@ from fullrank.data.split import (
 )
 from fullrank.data.write import write
 from fullrank.errors import FullrankError
-from fullrank.evaluation.candidates import Everything, Sampled
+from fullrank.evaluation.candidates import Everything, Offered, Sampled
 from fullrank.evaluation.cases import cases_of
 from fullrank.evaluation.rank import rank
 from fullrank.evaluation.result import Result, evaluate
@@ -43,6 +43,7 @@ __all__ = [
     "Ids",
     "Intake",
     "Interactions",
+    "Offered",
     "Preferences",
     "Ranks",
     "Result",

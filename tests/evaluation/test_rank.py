@@ -17,7 +17,10 @@ from fullrank.errors import DataError, ParameterError
 from fullrank.evaluation.candidates import Sampled
 from fullrank.evaluation.cases import cases_of
 from fullrank.evaluation.rank import rank
+from fullrank.evaluation.result import evaluate
+from fullrank.evaluation.scoring import filler
 from fullrank.kernels.threads import threads
+from fullrank.metrics import auc, ndcg
 from fullrank.ranks import Ranks
 
 
@@ -138,6 +141,85 @@ def test_bit_identical_whatever_the_blocks_threads_and_shards() -> None:
     assert Ranks.concat(shards) == rank(factors, cases)
     assert rank(dense, cases) == rank(factors, cases)
     assert rank(lambda users: dense[users], cases) == rank(factors, cases)
+
+
+@pytest.mark.parametrize(("factors", "items"), [(16, 300), (64, 300), (200, 3000), (501, 40)])
+def test_scores_of_a_user_have_the_same_bits_in_every_block(factors: int, items: int) -> None:
+    rng = np.random.default_rng(factors)
+    left, right = (rng.standard_normal((n, factors)).astype(np.float32) for n in (100, items))
+    fill = filler((left, right), 100, items)
+    whole = np.empty((100, items), dtype=np.float32)
+    fill(np.arange(100, dtype=np.int32), whole)
+    for rows in (1, 2, 3, 5, 7, 8, 9, 33):
+        part = np.empty((rows, items), dtype=np.float32)
+        for first in (0, 41):
+            fill(np.arange(first, first + rows, dtype=np.int32), part)
+            assert part.tobytes() == whole[first : first + rows].tobytes()
+
+
+def counted_one_by_one(scores: np.ndarray, held: np.ndarray, seen: np.ndarray) -> tuple[list, list, list]:
+    rest = np.delete(scores, np.concatenate([held, seen]))
+    mine = scores[held]
+    return (
+        [(rest > t).sum() for t in mine],
+        [(rest == t).sum() for t in mine],
+        [(mine > t).sum() for t in mine],
+    )
+
+
+@pytest.mark.parametrize(
+    "shape",
+    ["normal", "few levels", "one level", "an outlier above", "an outlier below", "huge", "tiny", "near a level"],
+)
+@pytest.mark.parametrize("held_out", [3, 65, 400])
+def test_many_held_out_items_are_counted_exactly(shape: str, held_out: int) -> None:
+    rng = np.random.default_rng(held_out)
+    items = 1500
+    scores = rng.standard_normal(items)
+    scores = {
+        "normal": scores,
+        "few levels": np.round(2 * scores),
+        "one level": np.zeros(items),
+        "an outlier above": np.where(np.arange(items) == 700, 1e30, scores),
+        "an outlier below": np.where(np.arange(items) == 700, -1e30, scores),
+        "huge": np.clip(scores * 2e38, -3.3e38, 3.3e38),
+        "tiny": scores * 1e-44,  # denormal
+        "near a level": 1 + np.round(scores * 3) * 1e-7,
+    }[shape].astype(np.float32)
+    drawn = rng.permutation(items)
+    held, seen = np.sort(drawn[:held_out]), np.sort(drawn[held_out : held_out + 200])
+    ids = Ids([0]), Ids.numbered(items)
+    parts = [Interactions.of(np.zeros_like(part), part, users=ids[0], items=ids[1]) for part in (seen, held)]
+    found = rank(scores[None, :], Split(*parts))
+    assert (found.above.tolist(), found.tied.tolist(), found.before.tolist()) == counted_one_by_one(scores, held, seen)
+    assert found.pool.tolist() == [items - held_out - 200]
+
+
+def test_users_can_be_drawn_and_the_interval_tells_what_that_costs() -> None:
+    split, factors = world()
+    cases = cases_of(split)
+    whole = evaluate(rank(factors, cases), [ndcg, auc])
+    few = cases.drawn(60, seed=1)
+    found = rank(factors, few)
+    assert len(found) == 60
+    assert found.about.notes == (f"estimated from 60 of {len(cases)} cases, drawn at random",)
+    every = rank(factors, cases)
+    for case, user in enumerate(found.user.tolist()):
+        twin = every.user.tolist().index(user)
+        rows, twins = (slice(r.start[c], r.start[c + 1]) for r, c in ((found, case), (every, twin)))
+        assert found.above[rows].tolist() == every.above[twins].tolist()
+        assert found.item[rows].tolist() == every.item[twins].tolist()
+    results = [evaluate(rank(factors, cases.drawn(60, seed)), [ndcg, auc]) for seed in range(80)]
+    for name, truth in whole.mean().items():
+        means = np.array([result.mean()[name] for result in results])
+        assert abs(means.mean() - truth) < 3 * means.std() / np.sqrt(80)
+        inside = [low <= truth <= high for low, high in (r.interval(repeats=200)[name] for r in results)]
+        assert np.mean(inside) > 0.9  # more than 95%, as a third of all cases are in the sample
+    assert cases.drawn(10**6) is cases
+    with pytest.raises(DataError, match="cannot be compared"):
+        results[0].versus(results[1])
+    with pytest.raises(ParameterError, match="'n' parameter"):
+        cases.drawn(0)
 
 
 def test_item_and_user_order_do_not_matter() -> None:

@@ -231,3 +231,14 @@ def _encode_strings(names: NDArray[Any]) -> tuple[Codes, NDArray[Any]]:
     numbers = dictionary.numbers(pl.Series(names, dtype=pl.String))
     place, ordered = sorted_numbers(dictionary.names())
     return place[numbers], to_numpy(ordered)
+
+
+def at_least(values: Values, threshold: Any, user: Codes, n_users: int) -> NDArray[np.bool_]:
+    """Which values reach a threshold, one for all or one per user."""
+    least = np.asarray(threshold, dtype=np.float32)  # as the values are kept: 3.3 is at 3.3
+    if least.ndim and least.shape != (n_users,):
+        raise DataError(f"thresholds per user: expected {n_users}, got shape {least.shape}.")
+    if np.isnan(least).any():
+        raise DataError("a relevance threshold is NaN; give a number.")
+    reached: NDArray[np.bool_] = values >= (least[user] if least.ndim else least)
+    return reached

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fullrank.data.canonical import (
     Duplicates,
     Values,
+    at_least,
     checked_codes,
     checked_values,
     encode,
@@ -162,12 +163,7 @@ class Interactions:
         """
         if threshold is None or self.value is None:
             return self
-        least = np.asarray(threshold, dtype=np.float32)  # as the values are kept: 3.3 is at 3.3
-        if least.ndim and least.shape != (self.n_users,):
-            raise DataError(f"thresholds per user: expected {self.n_users}, got shape {least.shape}.")
-        if np.isnan(least).any():
-            raise DataError("a relevance threshold is NaN; give a number.")
-        return self.where(self.value >= (least[self.user] if least.ndim else least))
+        return self.where(at_least(self.value, threshold, self.user, self.n_users))
 
     def graded(self) -> Graded:
         """Every user with feedback as one case of items with grades (the values)."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fullrank.data.graded import Graded
 from fullrank.errors import check_integer
 
 
@@ -33,3 +34,13 @@ class Sampled:
 
     def __str__(self) -> str:
         return f"{self.m} sampled"
+
+
+@dataclass(frozen=True, eq=False)
+class Offered:
+    """What was offered: every session is ranked among its own items (S2)."""
+
+    graded: Graded
+
+    def __str__(self) -> str:
+        return "offered"

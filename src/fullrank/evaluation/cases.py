@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -12,7 +12,7 @@ from fullrank.data.canonical import frozen, owned
 from fullrank.data.ids import Codes, Ids
 from fullrank.data.interactions import Interactions
 from fullrank.data.split import Split
-from fullrank.errors import DataError, check
+from fullrank.errors import DataError, check, check_integer
 
 Exclude: TypeAlias = Literal["train"] | Interactions | None
 Threshold: TypeAlias = float | NDArray[Any] | None
@@ -38,6 +38,27 @@ class Cases:
     relevant: str
     split: str
     skipped: dict[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def drawn(self, n: int, seed: int = 0) -> Cases:
+        """n of these cases drawn at random: for very large evaluations, sample users, never items.
+
+        A mean over them is unbiased, and `Result.interval` tells what the sample leaves open.
+        """
+        check_integer("n", n, 1)
+        if n >= len(self):
+            return self
+        keep = np.sort(np.random.default_rng([seed, len(self)]).choice(len(self), n, replace=False))
+        sizes = np.diff(self.start)[keep]
+        rows = np.repeat(self.start[keep] - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
+        return replace(
+            self,
+            user=frozen(self.user[keep]),
+            start=np.append(0, np.cumsum(sizes)),
+            item=frozen(self.item[rows]),
+            grade=None if self.grade is None else frozen(self.grade[rows]),
+            notes=(*self.notes, f"estimated from {n:,} of {len(self):,} cases, drawn at random"),
+        )
 
     def __len__(self) -> int:
         return len(self.user)

@@ -8,19 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.data.interactions import Interactions
+from fullrank.data.graded import Graded
 from fullrank.data.split import Split
+from fullrank.errors import DataError
 from fullrank.evaluation.blocks import over_blocks
-from fullrank.evaluation.candidates import Everything, Sampled
+from fullrank.evaluation.candidates import Everything, Offered, Sampled
 from fullrank.evaluation.cases import Cases, Exclude, Threshold, cases_of
+from fullrank.evaluation.offers import rank_offers
 from fullrank.evaluation.scoring import Fill, filler, name_of
 from fullrank.ranks import About, Ranks
 
 
 def rank(
     model: Any,
-    split: Split[Interactions] | Cases,
-    candidates: Everything | Sampled | None = None,
+    split: Split[Any] | Cases | Graded,
+    candidates: Everything | Sampled | Offered | None = None,
     *,
     relevant: Threshold = None,
     exclude: Exclude = "train",
@@ -30,44 +32,62 @@ def rank(
 
     `model`: anything that scores (see `filler`): a fitted model, an array (users, items), a function.
     To compare models, pass the same `cases_of(split, ...)` to each: their masks are then made once.
+    Sessions (`Graded`, or a split of them) are ranked inside their own offer sets.
     """
-    cases = split if isinstance(split, Cases) else cases_of(split, relevant, exclude)
-    candidates = candidates or Everything()
-    fill = filler(model, len(cases.users), len(cases.items))
+    offers = _offers(split, candidates)
+    if offers is not None:
+        return rank_offers(model, offers, relevant)
+    cases = split if isinstance(split, Cases) else cases_of(split, relevant, exclude)  # type: ignore[arg-type]
+    sampled = candidates if isinstance(candidates, Sampled) else None
     about = About(
         model=name_of(model),
-        candidates=str(candidates),
-        sampled=candidates.m if isinstance(candidates, Sampled) else 0,
-        replace=isinstance(candidates, Sampled) and candidates.replace,
+        candidates=str(candidates or Everything()),
+        sampled=sampled.m if sampled else 0,
+        replace=sampled is not None and sampled.replace,
         excluded=cases.excluded,
         relevant=cases.relevant,
         split=cases.split,
         skipped=cases.skipped,
+        notes=(*cases.notes, *getattr(model, "notes", ())),
     )
-    return _counted(fill, cases, candidates, about, block)
+    return _counted(filler(model, len(cases.users), len(cases.items)), cases, sampled, about, block)
 
 
-def _counted(fill: Fill, cases: Cases, candidates: Everything | Sampled, about: About, block: int | None) -> Ranks:
+def _offers(split: Split[Any] | Cases | Graded, candidates: Any) -> Graded | None:
+    """The offer sets to rank in, if these are sessions."""
+    offers: Any = split.held_out if isinstance(split, Split) else split
+    if isinstance(candidates, Offered):
+        offers = candidates.graded
+    if not isinstance(offers, Graded):
+        return None
+    if candidates is not None and not isinstance(candidates, Offered):
+        raise DataError(f"sessions are ranked among what they offered, not among {candidates}; use Offered(sessions).")
+    ids = split.train if isinstance(split, Split) else split
+    if ids.users != offers.users or ids.items != offers.items:
+        raise DataError("the offered sessions have other users or items than the split; use its own ids.")
+    return offers
+
+
+def _counted(fill: Fill, cases: Cases, sampled: Sampled | None, about: About, block: int | None) -> Ranks:
     from fullrank.kernels.ranking import count_block, sample_block
 
     above, tied, before = (np.empty(len(cases.item), dtype=np.int64) for _ in range(3))
     pool, leaks = np.empty(len(cases), dtype=np.int64), np.zeros(len(cases), dtype=np.int64)
-    full = np.empty(len(cases), dtype=np.int64) if isinstance(candidates, Sampled) else pool
+    full = np.empty(len(cases), dtype=np.int64) if sampled else pool
 
     def work(some: slice, scores: NDArray[Any]) -> int:
         begin, end = cases.start[some.start], cases.start[some.stop]
         rows, starts = slice(begin, end), cases.start[some.start : some.stop + 1] - begin
         given = (scores, cases.user[some], starts, cases.item[rows], *cases.seen, *cases.more)
         found = (above[rows], tied[rows], before[rows], pool[some])
-        if isinstance(candidates, Sampled):
-            draw = (candidates.m, candidates.seed, candidates.replace)
-            return sample_block(*given, *draw, *found, full[some], leaks[some])
+        if sampled:
+            return sample_block(*given, sampled.m, sampled.seed, sampled.replace, *found, full[some], leaks[some])
         return count_block(*given, *found, leaks[some])
 
     over_blocks(fill, cases.user, cases.users, len(cases.items), work, name=about.model, block=block)
     leaked = int(leaks.sum())
-    notes = (f"{leaked:,} held-out items are among the excluded ones too (leak)",) if leaked else ()
+    leak = (f"{leaked:,} held-out items are among the excluded ones too (leak)",) if leaked else ()
     return Ranks(
         start=cases.start, above=above, tied=tied, pool=pool, before=before, item=cases.item, user=cases.user,
-        grade=cases.grade, full=full, about=replace(about, notes=notes),
+        grade=cases.grade, full=full, about=replace(about, notes=about.notes + leak),
     )  # fmt: skip

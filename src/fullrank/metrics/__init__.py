@@ -17,17 +17,13 @@ from fullrank.metrics.relevance import (
     recall,
     rr,
     topk,
+    topk_curve,
 )
-
-RANKED: dict[str, Metric] = {
-    found.name: found
-    for found in (
-        recall, capped_recall, precision, hit_rate, rr, ap, ndcg, graded_ndcg,
-        auc, adg, topk, atop, mean_rank, mean_percentile, r_score,
-    )
-}  # fmt: skip
+from fullrank.metrics.table import METRICS, ORDERED, RANKED, parse
 
 __all__ = [
+    "METRICS",
+    "ORDERED",
     "RANKED",
     "Metric",
     "adg",
@@ -41,9 +37,11 @@ __all__ = [
     "mean_rank",
     "metric",
     "ndcg",
+    "parse",
     "precision",
     "r_score",
     "recall",
     "rr",
     "topk",
+    "topk_curve",
 ]

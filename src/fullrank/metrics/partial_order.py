@@ -18,7 +18,6 @@ from fullrank.data.graded import Graded
 from fullrank.data.ids import Codes
 from fullrank.data.preferences import Preferences
 from fullrank.errors import DataError, check
-from fullrank.kernels.orders import count_agreeing
 from fullrank.ranks import Floats, Ints
 
 Ties = Literal["half", "wrong"]
@@ -268,6 +267,8 @@ class Levels(NamedTuple):
 
     def agreeing_with(self, other: Levels) -> tuple[Ints, Ints]:
         """Of the pairs (item of a better group, item of this group): ahead in the other order too, and tied there."""
+        from fullrank.kernels.orders import count_agreeing
+
         return count_agreeing(self.first, self.case, other.level[self.order], other.groups)
 
 

@@ -1,0 +1,50 @@
+"""Measures of order among graded items, as metrics of ranks: what a case's grades say against what its scores say.
+
+Ranks keep the order of a case's relevant items (`before`) and their grades; with sessions ranked inside their
+offer sets and everything relevant (`rank(model, sessions, relevant=0)`), that is the whole predicted order. Each is
+defined in `metrics.partial_order` or `metrics.edrc`; NaN where a case's grades are all equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fullrank.data.graded import Graded
+from fullrank.data.ids import Ids
+from fullrank.errors import DataError
+from fullrank.metrics import edrc as _edrc
+from fullrank.metrics import partial_order
+from fullrank.metrics.metric import CutOff, Metric
+from fullrank.ranks import Floats, Ranks
+
+
+def _ordered(name: str, measure: Callable[..., Floats], best: float, worst: float, **options: Any) -> Metric:
+    def function(ranks: Ranks, k: CutOff) -> Floats:
+        if ranks.grade is None:
+            raise DataError(f"{name} needs grades, and these ranks have none; rank held-out data with values.")
+        return measure(_as_graded(ranks), -ranks.before, **options)
+
+    function.__doc__ = measure.__doc__
+    return Metric(name, function, cut="", best=best, worst=worst)
+
+
+def _as_graded(ranks: Ranks) -> Graded:
+    """The relevant items of each case, numbered in place of their ids, which orders do not need."""
+    cases = np.arange(len(ranks), dtype=np.int32)
+    place = (np.arange(len(ranks.case)) - ranks.start[ranks.case]).astype(np.int32)
+    names = Ids(np.arange(max(len(ranks), int(ranks.sizes.max(initial=0)))))
+    return Graded(start=ranks.start, item=place, grade=ranks.grade, user=cases, users=names, items=names)
+
+
+pairwise_loss = _ordered("pairwise_loss", partial_order.pairwise_loss, 0.0, 1.0)
+fcp = _ordered("fcp", partial_order.fcp, 1.0, 0.0)
+ndpm = _ordered("ndpm", partial_order.ndpm, 0.0, 1.0)
+kendall = _ordered("kendall", partial_order.kendall, 1.0, -1.0)
+spearman = _ordered("spearman", partial_order.spearman, 1.0, -1.0)
+tau_ap = _ordered("tau_ap", partial_order.tau_ap, 1.0, -1.0)
+edrc = _ordered("edrc", _edrc.edrc, 1.0, -1.0)
+edrc_log = _ordered("edrc_log", _edrc.edrc, 1.0, -1.0, discount="logarithmic")
+edrc_exp = _ordered("edrc_exp", _edrc.edrc, 1.0, -1.0, discount="exponential")
