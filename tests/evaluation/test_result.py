@@ -10,9 +10,11 @@ import pytest
 from scipy import stats
 
 from fullrank.errors import DataError, ParameterError
+from fullrank.evaluation.corrections import corrected
+from fullrank.evaluation.methods import bias_variance
 from fullrank.evaluation.result import Result, evaluate
 from fullrank.evaluation.statistics import holm, paired
-from fullrank.metrics import auc, ndcg, recall, rr
+from fullrank.metrics import auc, ndcg, recall, rr, topk
 from fullrank.ranks import About, Ranks
 
 
@@ -101,6 +103,55 @@ def test_notes_tell_what_to_distrust() -> None:
     assert evaluate(ranks(candidates="100 sampled", sampled=100), [auc]).notes == ()
     assert "biased where relevant items are missing" in sampled.notes[1]
     assert sampled.notes[2] == "3 cases left out: none relevant"
+
+
+def test_ties_at_the_cut_off_are_told() -> None:
+    above, tied = np.full(300, 20), np.zeros(300, dtype=int)
+    tied[:3] = 5
+    above[:3] = 8  # three of 300 cases: 1%, which is still silent
+    few = Ranks(start=np.arange(301), above=above, tied=tied, pool=np.full(300, 100))
+    assert evaluate(few, [recall @ 10, topk @ 0.1, auc]).notes == ()
+    above[3], tied[3] = 9, 1
+    four = Ranks(start=np.arange(301), above=above, tied=tied, pool=np.full(300, 100))
+    assert evaluate(four, [recall @ 10, recall @ 5, auc]).notes == (
+        "equal scores leave open who is above the cut-off in 1.3% of the cases, and the mean over their orders is "
+        "taken: recall@10",
+    )
+    assert evaluate(four, [topk @ 0.085]).notes == ()  # the first 9: three cases only
+    assert "topk@0.095" in evaluate(four, [topk @ 0.11, topk @ 0.095]).notes[0]
+
+
+def test_sampled_numbers_say_so_in_their_names() -> None:
+    sampled = Ranks(
+        start=[0, 1, 2], above=[0, 4], tied=[0, 0], pool=[100, 100], full=[3700, 3500],
+        about=About(candidates="100 sampled", sampled=100),
+    )  # fmt: skip
+    honest = corrected(recall @ 10, bias_variance(0.1))
+    result = evaluate(sampled, [recall @ 10, honest, auc])
+    assert list(result.mean()) == ["recall@10 from 100", "recall@10 from 100, bv 0.1", "auc"]
+    assert result.of("recall@10 from 100").tolist() == result.of(recall @ 10).tolist()
+    assert list(result.versus(result)) == list(result.mean())
+    assert sum("corrected for sampling" in note for note in result.notes) == 1
+
+
+def test_too_few_cases_for_the_difference_are_told_with_the_number_needed() -> None:
+    rng = np.random.default_rng(4)
+    base = rng.standard_normal(4000)
+    worse = base - 0.05 - rng.standard_normal(4000)
+    few = paired(base[:200], worse[:200], np.ones(200))
+    assert "too few cases for the difference seen: 200, and about" in str(few)
+    assert few.needed > 200
+    assert paired(base, base, np.ones(4000)).note == "no difference"
+    # with as many cases as are needed for a true effect of .1, four tests out of five find it
+    needed = paired(*_effect(rng, 100_000, 0.1), np.ones(100_000), repeats=100).needed
+    assert needed == pytest.approx(7.849 / 0.01, rel=0.1)
+    found = [paired(*_effect(rng, int(needed), 0.1), np.ones(int(needed)), repeats=400, seed=s) for s in range(100)]
+    assert np.mean([one.permutation_p < 0.05 for one in found]) == pytest.approx(0.8, abs=0.16)  # 4 standard errors
+    assert all(one.note == "" for one in found if one.low > 0)
+
+
+def _effect(rng: np.random.Generator, cases: int, effect: float) -> tuple[np.ndarray, np.ndarray]:
+    return rng.standard_normal(cases) + effect, np.zeros(cases)
 
 
 def test_shown_and_written() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from fullrank.errors import DataError, ParameterError
 from fullrank.evaluation.corrections import Correction
+from fullrank.evaluation.notes import trust_notes
 from fullrank.evaluation.statistics import Paired, bootstrap, paired, percentile_interval, weighted_mean
 from fullrank.metrics.metric import Metric
 from fullrank.ranks import About, Floats, Ranks
@@ -35,6 +35,8 @@ class Result:
     weight: Floats
     about: About
     protocol: str  # the same for results that can be compared: cases, candidates, weights
+    names: tuple[str, ...]  # of the metrics; one that was sampled says so: ndcg@10 from 100
+    notes: tuple[str, ...]  # what to keep in mind when reading these numbers
 
     def of(self, metric: Metric | str) -> Floats:
         """The value of every case."""
@@ -42,12 +44,12 @@ class Result:
 
     def mean(self) -> dict[str, float]:
         """The weighted mean of every metric over cases."""
-        return {str(m): weighted_mean(self.values[:, i], self.weight) for i, m in enumerate(self.metrics)}
+        return {name: weighted_mean(self.values[:, i], self.weight) for i, name in enumerate(self.names)}
 
     def interval(self, level: float = 0.95, repeats: int = 1000, seed: int = 0) -> dict[str, tuple[float, float]]:
         """Bootstrap intervals of the means over cases: what another sample of users might have given."""
         samples = bootstrap(self.values, self.weight, repeats, seed)
-        return {str(m): percentile_interval(samples[:, i], level) for i, m in enumerate(self.metrics)}
+        return {name: percentile_interval(samples[:, i], level) for i, name in enumerate(self.names)}
 
     def versus(self, other: Result, *, level: float = 0.95, repeats: int = 2000, seed: int = 0) -> dict[str, Paired]:
         """This result against another, case by case; refused unless both ranked the same among the same."""
@@ -58,7 +60,7 @@ class Result:
             )
         shared = [metric for metric in self.metrics if metric in other.metrics]
         options: dict[str, Any] = {"level": level, "repeats": repeats, "seed": seed}
-        return {str(m): paired(self.of(m), other.of(m), self.weight, **options) for m in shared}
+        return {self.names[self._place(m)]: paired(self.of(m), other.of(m), self.weight, **options) for m in shared}
 
     def _difference(self, other: Result) -> str:
         if self.about.candidates != other.about.candidates:
@@ -66,22 +68,6 @@ class Result:
         if len(self) != len(other):
             return f"one has {len(self):,} cases, the other {len(other):,}"
         return "their cases, candidate pools or weights differ"
-
-    @cached_property
-    def notes(self) -> tuple[str, ...]:
-        """What to keep in mind when reading these numbers."""
-        found = list(self.about.notes)
-        raw = [m for m in self.metrics if m.name != "auc" and not isinstance(m.function, Correction)]
-        if self.about.sampled and raw:
-            found.append(
-                f"ranked among {self.about.sampled} sampled candidates without correction: "
-                f"{', '.join(map(str, raw))}, and which model leads by them, cannot be trusted"
-            )
-        biased = ", ".join(str(m) for m in self.metrics if not m.ubm)
-        if biased:
-            found.append(f"biased where relevant items are missing from the held-out data: {biased}")
-        found += [f"{n:,} cases left out: {reason}" for reason, n in self.about.skipped.items()]
-        return tuple(found)
 
     def to_json(self) -> dict[str, Any]:
         """Everything but the values of single cases, as plain types."""
@@ -92,17 +78,17 @@ class Result:
             "protocol": self.protocol,
             "cases": len(self),
             "metrics": {
-                str(m): {"mean": mean, "interval": list(intervals[str(m)]), "ubm": m.ubm}
-                for m, mean in zip(self.metrics, self.mean().values(), strict=True)
+                name: {"mean": mean, "interval": list(intervals[name]), "ubm": m.ubm}
+                for m, (name, mean) in zip(self.metrics, self.mean().items(), strict=True)
             },
             "notes": list(self.notes),
         }
 
     def _place(self, metric: Metric | str) -> int:
-        names = [str(m) for m in self.metrics]
-        if str(metric) not in names:
-            raise ParameterError(f"'{metric}' was not measured; there are {', '.join(names)}.")
-        return names.index(str(metric))
+        for names in (tuple(map(str, self.metrics)), self.names):
+            if str(metric) in names:
+                return names.index(str(metric))
+        raise ParameterError(f"'{metric}' was not measured; there are {', '.join(self.names)}.")
 
     def __len__(self) -> int:
         return len(self.values)
@@ -131,7 +117,16 @@ def evaluate(ranks: Ranks, metrics: Sequence[Metric], weights: Weights = "unifor
         raise ParameterError("evaluate needs at least one metric, e.g. [ndcg @ 10].")
     weight = _weight(ranks, weights)
     values = np.column_stack([metric(ranks) for metric in metrics])
-    return Result(tuple(metrics), values, weight, ranks.about, _protocol(ranks, weight))
+    names = tuple(_title(metric, ranks) for metric in metrics)
+    notes = trust_notes(ranks, metrics, values)
+    return Result(tuple(metrics), values, weight, ranks.about, _protocol(ranks, weight), names, notes)
+
+
+def _title(metric: Metric, ranks: Ranks) -> str:
+    if isinstance(metric.function, Correction):
+        return metric.function.title(ranks)
+    exact = not ranks.about.sampled or metric.name == "auc"  # AUC keeps its expectation
+    return str(metric) if exact else f"{metric} from {ranks.about.sampled}"
 
 
 def _weight(ranks: Ranks, weights: Weights) -> Floats:

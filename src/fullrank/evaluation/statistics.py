@@ -4,34 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import fsum, sqrt
+from math import ceil, fsum, inf, sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.errors import check
+from fullrank.errors import DataError, check
 
 Floats = NDArray[np.float64]
 
+POWER = 1.959964 + 0.841621  # normal quantiles of .975 and .8
+
 
 def weighted_mean(values: Floats, weight: Floats) -> float:
-    """sum w x / sum w, exactly rounded: the order of cases does not matter.
+    """sum w x / sum w over cases where x is defined, exactly rounded: the order of cases does not matter.
 
     >>> weighted_mean(np.array([0.1, 0.2, 0.3]), np.array([1.0, 1.0, 2.0]))
     0.225
     """
+    known = ~np.isnan(values)
+    if not known.any():
+        return float("nan")
+    values, weight = values[known], weight[known]
     return fsum((values * weight).tolist()) / fsum(weight.tolist())
 
 
 def bootstrap(values: Floats, weight: Floats, repeats: int, seed: int) -> Floats:
     """Weighted means of (cases, columns) over cases drawn again with replacement: (repeats, columns)."""
     rng = np.random.default_rng([seed, len(values)])
-    total = values * weight[:, None]
+    known = ~np.isnan(values)
+    each = np.where(known, weight[:, None], 0.0)
+    total = np.where(known, values, 0.0) * each
     means = np.empty((repeats, values.shape[1]))
     for row in range(repeats):
         drawn = np.bincount(rng.integers(0, len(values), len(values)), minlength=len(values)).astype(np.float64)
-        means[row] = (drawn @ total) / max(float(drawn @ weight), 1e-300)
+        means[row] = (drawn @ total) / np.maximum(drawn @ each, 1e-300)
     return means
 
 
@@ -46,7 +54,8 @@ class Paired:
     """One metric of two models on the same cases: by how much they differ, and how sure that is.
 
     `difference` is the first minus the second. `won` and `lost` are shares of cases. `effect` is the mean
-    difference over its standard deviation (Cohen's d_z).
+    difference over its standard deviation (Cohen's d_z). `needed` is the number of cases with which a difference
+    of this size is found four times out of five at the 5% level: ((1.960 + 0.842) / effect)^2.
     """
 
     difference: float
@@ -58,11 +67,22 @@ class Paired:
     won: float
     lost: float
     cases: int
+    needed: float
+
+    @property
+    def note(self) -> str:
+        """A warning where the interval leaves open which model is better, else nothing."""
+        if self.low > 0 or self.high < 0:
+            return ""
+        if not np.isfinite(self.needed):
+            return "no difference"
+        return f"too few cases for the difference seen: {self.cases:,}, and about {self.needed:,.0f} are needed"
 
     def __str__(self) -> str:
         return (
             f"{self.difference:+.4f} ({self.low:+.4f}..{self.high:+.4f}), p={self.permutation_p:.3g}, "
             f"won {self.won:.0%}, lost {self.lost:.0%} of {self.cases:,} cases"
+            + (f"; {self.note}" if self.note else "")
         )
 
 
@@ -72,21 +92,26 @@ def paired(
     """Compare two models case by case; both tests are two-sided."""
     check("level", level, 0 < level < 1, "a number between 0 and 1")
     check("repeats", repeats, isinstance(repeats, int) and repeats >= 100, "an integer >= 100")
-    difference = one - two
+    known = ~(np.isnan(one) | np.isnan(two))
+    difference, weight = (one - two)[known], weight[known]
+    if not len(difference):
+        raise DataError("there is no case in which both results have a value; compare other metrics.")
     samples = bootstrap(difference[:, None], weight, repeats, seed)[:, 0]
     low, high = percentile_interval(samples, level)
     spread = float(np.std(difference, ddof=1)) if len(difference) > 1 else 0.0
     mean = weighted_mean(difference, weight)
+    effect = mean / spread if spread > 0 else 0.0
     return Paired(
         difference=mean,
         low=low,
         high=high,
         permutation_p=_permutation(difference * weight, repeats, seed),
         wilcoxon_p=_wilcoxon(difference),
-        effect=mean / spread if spread > 0 else 0.0,
+        effect=effect,
         won=float((difference > 0).mean()),
         lost=float((difference < 0).mean()),
         cases=len(difference),
+        needed=ceil((POWER / effect) ** 2) if effect else inf,
     )
 
 

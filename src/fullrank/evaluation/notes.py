@@ -1,0 +1,62 @@
+"""What to keep in mind when reading a result: whether its numbers, and comparisons of them, can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fullrank.evaluation.corrections import Correction
+from fullrank.metrics.metric import Metric
+from fullrank.metrics.relevance import list_lengths
+from fullrank.ranks import Floats, Ranks
+
+TIES = 0.01  # share of cases from which ties are worth a word
+
+
+def trust_notes(ranks: Ranks, metrics: Sequence[Metric], values: Floats) -> tuple[str, ...]:
+    """Sentences on how the ranks were made and what that does to these metrics."""
+    raw = [m for m in metrics if not isinstance(m.function, Correction)]
+    found = [*ranks.about.notes, *_sampled(ranks, raw)]
+    for metric in metrics:
+        if isinstance(metric.function, Correction):
+            found += metric.function.notes(ranks)
+    found += _ties(ranks, raw)
+    biased = ", ".join(str(m) for m in metrics if not m.ubm)
+    if biased:
+        found.append(f"biased where relevant items are missing from the held-out data: {biased}")
+    found += [f"{n:,} cases left out: {reason}" for reason, n in ranks.about.skipped.items()]
+    return (*found, *_undefined(metrics, values))
+
+
+def _sampled(ranks: Ranks, raw: Sequence[Metric]) -> list[str]:
+    names = ", ".join(str(m) for m in raw if m.name != "auc")
+    if not (ranks.about.sampled and names):
+        return []
+    return [
+        f"ranked among {ranks.about.sampled} sampled candidates without correction: {names}, and which model leads "
+        "by them, cannot be trusted"
+    ]
+
+
+def _ties(ranks: Ranks, raw: Sequence[Metric]) -> list[str]:
+    """Where equal scores leave open who is above the cut-off, in more than 1% of the cases."""
+    by_share: dict[float, list[str]] = {}
+    for metric in raw:
+        if metric.k is None or metric.cut == "half-life":
+            continue
+        length = np.broadcast_to(list_lengths(ranks, metric.k), len(ranks))[ranks.case]
+        open_rows = (ranks.tied > 0) & (ranks.ahead < length) & (ranks.ahead + ranks.level > length)
+        share = len(np.unique(ranks.case[open_rows])) / max(len(ranks), 1)
+        if share > TIES:
+            by_share.setdefault(share, []).append(str(metric))
+    return [
+        f"equal scores leave open who is above the cut-off in {share:.1%} of the cases, and the mean over their orders "
+        f"is taken: {', '.join(names)}"
+        for share, names in by_share.items()
+    ]
+
+
+def _undefined(metrics: Sequence[Metric], values: Floats) -> list[str]:
+    counts = np.isnan(values).sum(axis=0)
+    return [f"{metric}: undefined for {n:,} cases, left out" for metric, n in zip(metrics, counts, strict=True) if n]
