@@ -28,7 +28,7 @@ from fullrank.data.write import write
 from fullrank.errors import FullrankError
 from fullrank.evaluation.candidates import Everything, Offered, Sampled
 from fullrank.evaluation.cases import cases_of
-from fullrank.evaluation.rank import rank
+from fullrank.evaluation.rank import rank, rank_and_top
 from fullrank.evaluation.result import Result, evaluate
 from fullrank.evaluation.top import TopN, top
 from fullrank.kernels.threads import threads
@@ -62,6 +62,7 @@ __all__ = [
     "leave_last",
     "metrics",
     "rank",
+    "rank_and_top",
     "read",
     "read_preferences",
     "read_sessions",

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from fullrank.data.interactions import Interactions
 from fullrank.data.split import Split
 from fullrank.errors import DataError, ParameterError
+from fullrank.evaluation.rank import rank, rank_and_top
 from fullrank.evaluation.top import top
 from tests.evaluation.test_rank import problems
 
@@ -35,6 +36,18 @@ def test_against_sorting(
         assert lists.score[user, : len(expected)].tolist() == row[expected].tolist()
 
 
+@given(problem=problems(), block=st.sampled_from([None, 1]))
+def test_lists_from_the_pass_that_ranks(problem: tuple[np.ndarray, Split[Interactions]], block: int | None) -> None:
+    scores, split = problem
+    ranks, lists = rank_and_top(scores, split, 3, block=block)
+    assert ranks == rank(scores, split)
+    alone = top(scores, split, 3, users=ranks.user)
+    assert lists.user.tolist() == ranks.user.tolist()
+    assert (lists.item.tolist(), lists.score.tolist()) == (alone.item.tolist(), alone.score.tolist())
+    with pytest.raises(ValueError, match="read-only"):
+        lists.item[0] = 1
+
+
 def test_some_users_and_refusals() -> None:
     data = Interactions.of([0, 1, 2], [0, 1, 2])
     split = Split(data, data.where(np.zeros(3, dtype=bool)))
@@ -45,3 +58,5 @@ def test_some_users_and_refusals() -> None:
         top(scores, split)
     with pytest.raises(ParameterError, match="'n' parameter"):
         top(scores, split, 0)
+    with pytest.raises(DataError, match="user 1 is NaN or infinite"):
+        rank_and_top(scores, Split(data.where(np.zeros(3, dtype=bool)), data))

@@ -15,7 +15,8 @@ from fullrank.evaluation.blocks import over_blocks
 from fullrank.evaluation.candidates import Everything, Offered, Sampled
 from fullrank.evaluation.cases import Cases, Exclude, Threshold, cases_of
 from fullrank.evaluation.offers import rank_offers
-from fullrank.evaluation.scoring import Fill, filler, name_of
+from fullrank.evaluation.scoring import filler, name_of
+from fullrank.evaluation.top import TopN, Work, lists_to_fill
 from fullrank.ranks import About, Ranks
 
 
@@ -38,10 +39,28 @@ def rank(
     if offers is not None:
         return rank_offers(model, offers, relevant)
     cases = split if isinstance(split, Cases) else cases_of(split, relevant, exclude)  # type: ignore[arg-type]
-    sampled = candidates if isinstance(candidates, Sampled) else None
-    about = About(
+    return _counted(model, cases, candidates if isinstance(candidates, Sampled) else None, block)
+
+
+def rank_and_top(
+    model: Any,
+    split: Split[Any] | Cases,
+    n: int = 10,
+    *,
+    relevant: Threshold = None,
+    exclude: Exclude = "train",
+    block: int | None = None,
+) -> tuple[Ranks, TopN]:
+    """The ranks, and the n best items for the user of every case, from one pass over the scores."""
+    cases = split if isinstance(split, Cases) else cases_of(split, relevant, exclude)
+    lists, work = lists_to_fill(cases.user, cases.users, cases.items, (*cases.seen, *cases.more), n)
+    return _counted(model, cases, None, block, first=work), lists
+
+
+def _about(model: Any, cases: Cases, sampled: Sampled | None) -> About:
+    return About(
         model=name_of(model),
-        candidates=str(candidates or Everything()),
+        candidates=str(sampled or Everything()),
         sampled=sampled.m if sampled else 0,
         replace=sampled is not None and sampled.replace,
         excluded=cases.excluded,
@@ -50,7 +69,6 @@ def rank(
         skipped=cases.skipped,
         notes=(*cases.notes, *getattr(model, "notes", ())),
     )
-    return _counted(filler(model, len(cases.users), len(cases.items)), cases, sampled, about, block)
 
 
 def _offers(split: Split[Any] | Cases | Graded, candidates: Any) -> Graded | None:
@@ -68,7 +86,8 @@ def _offers(split: Split[Any] | Cases | Graded, candidates: Any) -> Graded | Non
     return offers
 
 
-def _counted(fill: Fill, cases: Cases, sampled: Sampled | None, about: About, block: int | None) -> Ranks:
+def _counted(model: Any, cases: Cases, sampled: Sampled | None, block: int | None, first: Work | None = None) -> Ranks:
+    """Ranks from blocks of scores, on which other work may be done first."""
     from fullrank.kernels.ranking import count_block, sample_block
 
     above, tied, before = (np.empty(len(cases.item), dtype=np.int64) for _ in range(3))
@@ -76,6 +95,9 @@ def _counted(fill: Fill, cases: Cases, sampled: Sampled | None, about: About, bl
     full = np.empty(len(cases), dtype=np.int64) if sampled else pool
 
     def work(some: slice, scores: NDArray[Any]) -> int:
+        wrong = first(some, scores) if first else -1
+        if wrong >= 0:
+            return wrong
         begin, end = cases.start[some.start], cases.start[some.stop]
         rows, starts = slice(begin, end), cases.start[some.start : some.stop + 1] - begin
         given = (scores, cases.user[some], starts, cases.item[rows], *cases.seen, *cases.more)
@@ -84,6 +106,8 @@ def _counted(fill: Fill, cases: Cases, sampled: Sampled | None, about: About, bl
             return sample_block(*given, sampled.m, sampled.seed, sampled.replace, *found, full[some], leaks[some])
         return count_block(*given, *found, leaks[some])
 
+    about = _about(model, cases, sampled)
+    fill = filler(model, len(cases.users), len(cases.items))
     over_blocks(fill, cases.user, cases.users, len(cases.items), work, name=about.model, block=block)
     leaked = int(leaks.sum())
     leak = (f"{leaked:,} held-out items are among the excluded ones too (leak)",) if leaked else ()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,9 @@ from fullrank.errors import check_integer
 from fullrank.evaluation.blocks import over_blocks
 from fullrank.evaluation.cases import Exclude, excluded_lists
 from fullrank.evaluation.scoring import filler, name_of
+
+
+Work: TypeAlias = Callable[[slice, NDArray[Any]], int]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,21 +53,24 @@ def top(
     block: int | None = None,
 ) -> TopN:
     """The n best items for these users (codes; all without them), without what they have seen."""
-    check_integer("n", n, 1)
-    from fullrank.kernels.top import top_block
-
     data = split.train
     who = frozen(np.arange(data.n_users, dtype=np.int32) if users is None else np.array(users, dtype=np.int32))
     (seen, more), _ = excluded_lists(split, exclude)
-    hidden: tuple[Any, ...] = (*seen, *more)
-    best = np.empty((len(who), n), dtype=np.int32)
-    scores = np.empty((len(who), n), dtype=np.float32)
+    lists, work = lists_to_fill(who, data.users, data.items, (*seen, *more), n)
+    fill = filler(model, data.n_users, data.n_items)
+    over_blocks(fill, who, data.users, data.n_items, work, name=name_of(model), block=block)
+    return lists
 
-    def work(cases: slice, found: NDArray[Any]) -> int:
-        given: tuple[Any, ...] = (found, who[cases], *hidden, best[cases], scores[cases])
+
+def lists_to_fill(who: Codes, users: Ids, items: Ids, hidden: tuple[Any, ...], n: int) -> tuple[TopN, Work]:
+    """Lists for these users, and the work that fills them from blocks of scores."""
+    check_integer("n", n, 1)
+    from fullrank.kernels.top import top_block
+
+    best, scores = np.empty((len(who), n), dtype=np.int32), np.empty((len(who), n), dtype=np.float32)
+
+    def work(some: slice, found: NDArray[Any]) -> int:
+        given: tuple[Any, ...] = (found, who[some], *hidden, best[some], scores[some])
         return top_block(*given)
 
-    over_blocks(
-        filler(model, data.n_users, data.n_items), who, data.users, data.n_items, work, name=name_of(model), block=block
-    )
-    return TopN(who, frozen(best), frozen(scores), data.users, data.items)
+    return TopN(who, frozen(best.view()), frozen(scores.view()), users, items), work
