@@ -53,8 +53,8 @@ class Ranks:
 
     Case c holds rows start[c] .. start[c+1]-1, one per relevant item. `pool` counts a case's irrelevant
     candidates, `full` those there are in all (more, where they were sampled). `before` counts the
-    relevant items of the case that score strictly higher; where it is not given it follows from the rest
-    (of relevant items with nothing between them any order will do).
+    relevant items of the case that score strictly higher; where it is not given it follows from the rest,
+    and relevant items with nothing between them count as tied.
 
     >>> ranks = Ranks(start=[0, 2], above=[1, 3], tied=[0, 0], pool=[8])   # - R - - R - - - - -
     >>> ranks.positions()
@@ -107,14 +107,16 @@ class Ranks:
             raise DataError(f"ranks: row {row} counts more candidates above and tied than its pool has.")
 
     def _before(self) -> Ints:
-        """Relevant items ahead of each: by `above`, then those without ties (they beat what ties)."""
+        """Relevant items ahead of each: by `above`, then those without ties (they beat what ties).
+
+        Those alike share a place: with nothing between them, any order is as likely.
+        """
         key = 2 * self.above + (self.tied > 0)
         order = np.lexsort((key, self.case))
         ahead = np.empty(len(order), dtype=np.int64)
         ahead[order] = np.arange(len(order)) - self.start[:-1][self.case[order]]
-        same = np.zeros(len(order), dtype=bool)  # ties share the place of the first of them
+        same = np.zeros(len(order), dtype=bool)  # share the place of the first of them
         same[1:] = (key[order][1:] == key[order][:-1]) & (self.case[order][1:] == self.case[order][:-1])
-        same &= self.tied[order] > 0
         first = np.maximum.accumulate(np.where(same, 0, np.arange(len(order))))
         ahead[order] = ahead[order][first]
         return ahead

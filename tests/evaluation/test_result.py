@@ -14,7 +14,7 @@ from fullrank.evaluation.corrections import corrected
 from fullrank.evaluation.methods import bias_variance
 from fullrank.evaluation.result import Result, evaluate
 from fullrank.evaluation.statistics import holm, paired
-from fullrank.metrics import auc, ndcg, recall, rr, topk
+from fullrank.metrics import adg, auc, ndcg, recall, rr, topk
 from fullrank.ranks import About, Ranks
 
 
@@ -96,11 +96,12 @@ def test_what_cannot_be_compared_is_refused() -> None:
 
 
 def test_notes_tell_what_to_distrust() -> None:
-    plain = evaluate(ranks(), [recall @ 10, auc])
+    plain = evaluate(ranks(), [recall @ 10, adg])
     assert plain.notes == ()
     sampled = evaluate(ranks(candidates="100 sampled", sampled=100, skipped={"none relevant": 3}), [ndcg @ 10, auc])
     assert "without correction: ndcg@10, and which model leads by them, cannot be trusted" in sampled.notes[0]
-    assert evaluate(ranks(candidates="100 sampled", sampled=100), [auc]).notes == ()
+    biased = "biased where relevant items are missing from the held-out data: "
+    assert evaluate(ranks(candidates="100 sampled", sampled=100), [auc]).notes == (biased + "auc",)
     assert "biased where relevant items are missing" in sampled.notes[1]
     assert sampled.notes[2] == "3 cases left out: none relevant"
 
@@ -110,10 +111,10 @@ def test_ties_at_the_cut_off_are_told() -> None:
     tied[:3] = 5
     above[:3] = 8  # three of 300 cases: 1%, which is still silent
     few = Ranks(start=np.arange(301), above=above, tied=tied, pool=np.full(300, 100))
-    assert evaluate(few, [recall @ 10, topk @ 0.1, auc]).notes == ()
+    assert evaluate(few, [recall @ 10, topk @ 0.1, adg]).notes == ()
     above[3], tied[3] = 9, 1
     four = Ranks(start=np.arange(301), above=above, tied=tied, pool=np.full(300, 100))
-    assert evaluate(four, [recall @ 10, recall @ 5, auc]).notes == (
+    assert evaluate(four, [recall @ 10, recall @ 5, adg]).notes == (
         "equal scores leave open who is above the cut-off in 1.3% of the cases, and the mean over their orders is "
         "taken: recall@10",
     )

@@ -225,13 +225,15 @@ def _form(metric: Metric) -> Factor:
     """Which sum over items a metric is, found by trying."""
     random = np.random.default_rng(0)
     sizes, pool = np.repeat([2, 3, 5], 20), random.integers(5, 60, size=60)
-    above = random.integers(0, np.repeat(pool, sizes) + 1)
     start = np.concatenate([[0], np.cumsum(sizes)])
-    ranks = Ranks(start=start, above=above, tied=np.zeros(len(above)), pool=pool)
+    case = np.repeat(np.arange(60), sizes)
+    above = random.integers(0, pool[case] + 1)
+    above = above[np.lexsort((above, case))]
+    ranks = Ranks(start=start, above=above, tied=0 * above, pool=pool, before=np.arange(len(case)) - start[case])
     exact = metric(ranks)
     for factor in FORMS:
         sums = ranks.per_case(
-            factor(ranks.before) * at(metric, above + ranks.before + 1, np.repeat(pool, sizes) + int(sizes.max()))
+            factor(ranks.before) * at(metric, above + ranks.before + 1, pool[case] + int(sizes.max()))
         )
         if np.allclose(_scaled(metric, ranks, pool, factor, sums), exact, rtol=1e-9, atol=1e-9):
             return factor

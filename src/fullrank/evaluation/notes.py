@@ -8,6 +8,7 @@ import numpy as np
 
 from fullrank.evaluation.corrections import Correction
 from fullrank.metrics.metric import Metric
+from fullrank.metrics.missing import Weighted
 from fullrank.metrics.relevance import list_lengths
 from fullrank.ranks import Floats, Ranks
 
@@ -22,7 +23,10 @@ def trust_notes(ranks: Ranks, metrics: Sequence[Metric], values: Floats) -> tupl
         if isinstance(metric.function, Correction):
             found += metric.function.notes(ranks)
     found += _ties(ranks, raw)
-    biased = ", ".join(str(m) for m in metrics if not m.ubm)
+    weighted = ", ".join(str(m) for m in metrics if isinstance(m.function, Weighted))
+    if weighted:
+        found.append(f"as unbiased as their propensities are right: {weighted}")
+    biased = ", ".join(str(m) for m in metrics if not (m.ubm or isinstance(m.function, Weighted)))
     if biased:
         found.append(f"biased where relevant items are missing from the held-out data: {biased}")
     found += [f"{n:,} cases left out: {reason}" for reason, n in ranks.about.skipped.items()]
@@ -41,13 +45,14 @@ def _sampled(ranks: Ranks, raw: Sequence[Metric]) -> list[str]:
 
 def _ties(ranks: Ranks, raw: Sequence[Metric]) -> list[str]:
     """Where equal scores leave open who is above the cut-off, in more than 1% of the cases."""
+    tied = np.flatnonzero(ranks.tied)
+    case, first, last = ranks.case[tied], ranks.ahead[tied], (ranks.ahead + ranks.level)[tied]
     by_share: dict[float, list[str]] = {}
     for metric in raw:
         if metric.k is None or metric.cut == "half-life":
             continue
-        length = np.broadcast_to(list_lengths(ranks, metric.k), len(ranks))[ranks.case]
-        open_rows = (ranks.tied > 0) & (ranks.ahead < length) & (ranks.ahead + ranks.level > length)
-        share = len(np.unique(ranks.case[open_rows])) / max(len(ranks), 1)
+        length = np.broadcast_to(list_lengths(ranks, metric.k), len(ranks))[case]
+        share = len(np.unique(case[(first < length) & (last > length)])) / max(len(ranks), 1)
         if share > TIES:
             by_share.setdefault(share, []).append(str(metric))
     return [

@@ -18,7 +18,6 @@ from fullrank.evaluation.blocks import over_blocks
 from fullrank.evaluation.cases import Exclude, excluded_lists
 from fullrank.evaluation.scoring import filler, name_of
 
-
 Work: TypeAlias = Callable[[slice, NDArray[Any]], int]
 
 

@@ -45,11 +45,10 @@ def per_case(ranks: Ranks, row: Any, values: Any) -> Floats:
     return sums
 
 
-def expected_sum(ranks: Ranks, prefix: Callable[[int], Floats], k: Any = None) -> Floats:
-    """Per case, the expected sum of position weights over its relevant items; `prefix(n)` is W(0..n) at least."""
+def expected_sum(ranks: Ranks, weights: Weights, k: Any = None) -> Floats:
+    """Per case, the expected sum of position weights over its relevant items."""
     row, low, high, size = spans(ranks, k)
-    sums = prefix(int(high.max(initial=0)))
-    return per_case(ranks, row, (sums[high] - sums[low]) / size)
+    return per_case(ranks, row, weights.over(low, high) / size)
 
 
 def expected_hits(ranks: Ranks, k: Any) -> Floats:
@@ -58,16 +57,41 @@ def expected_hits(ranks: Ranks, k: Any) -> Floats:
     return per_case(ranks, row, (high - low) / size)
 
 
-def _table(weight: Callable[[Any], Any]) -> Callable[[int], Floats]:
-    @lru_cache(maxsize=4)
-    def sums(n: int) -> Floats:
-        table = np.zeros(n + 1)
+class Weights:
+    """Weights w(1), w(2), ... of positions, and their sums over spans of positions.
+
+    Differences of prefix sums lose digits far down the list; what each sum rounded off is kept beside it.
+    """
+
+    def __init__(self, weight: Callable[[Any], Any]) -> None:
+        self.weight = weight
+        self._table, self._sums = lru_cache(maxsize=4)(self._filled), lru_cache(maxsize=4)(self._summed)
+
+    def over(self, low: Any, high: Any) -> Floats:
+        """w(low + 1) + ... + w(high)."""
+        longest = int(np.max(high, initial=1))
+        size = 1 << longest.bit_length()  # a power of two: few tables serve all
+        if not (high - low == 1).all():
+            sums, rest = self._sums(size)
+            return np.asarray((sums[high] - sums[low]) + (rest[high] - rest[low]))
+        if longest > np.size(high):
+            return np.asarray(self.weight(high.astype(np.float64)))
+        return np.asarray(self._table(size)[high])
+
+    def _filled(self, n: int) -> Floats:
+        weights = np.zeros(n + 1)
         for part in row_blocks(n):  # without temporaries of that length
-            table[part.start + 1 : part.stop + 1] = weight(np.arange(part.start + 1.0, part.stop + 1.0))
-        return frozen(np.cumsum(table, out=table))
+            weights[part.start + 1 : part.stop + 1] = self.weight(np.arange(part.start + 1.0, part.stop + 1.0))
+        return weights
 
-    return lambda n: sums(1 << max(n, 1).bit_length())  # the next power of two: few tables serve all
+    def _summed(self, n: int) -> tuple[Floats, Floats]:
+        weights = self._filled(n)
+        sums = np.cumsum(weights)
+        for part in row_blocks(n):
+            here = slice(part.start + 1, part.stop + 1)
+            weights[here] -= sums[here] - sums[part]  # both differences are exact
+        return frozen(sums), frozen(np.cumsum(weights, out=weights))
 
 
-discounts = _table(lambda position: 1 / np.log2(position + 1))  # of DCG and ADG
-harmonics = _table(lambda position: 1 / position)
+discounts = Weights(lambda position: 1 / np.log2(position + 1))  # of DCG and ADG
+harmonics = Weights(lambda position: 1 / position)

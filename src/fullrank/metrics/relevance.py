@@ -12,15 +12,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from fullrank.errors import DataError
 from fullrank.metrics.metric import CutOff, metric
-from fullrank.metrics.positions import discounts, expected_hits, expected_sum, harmonics, per_case, spans
+from fullrank.metrics.positions import Weights, discounts, expected_hits, expected_sum, harmonics, per_case, spans
 from fullrank.ranks import Floats, Ranks
 
 
-@metric("auc", ubm=True, cut="")
+@metric("auc", cut="")
 def auc(ranks: Ranks, k: CutOff) -> Floats:
     """Share of (relevant, irrelevant) pairs in the right order, ties one half; .5 without irrelevant candidates.
 
-    1/|R| sum_i (pool - above_i - tied_i/2) / pool
+        1/|R| sum_i (pool - above_i - tied_i/2) / pool
+
+    Nearly unbiased to missing data: relevant items that were not observed count as irrelevant, so that from |O| of
+    |P| relevant items E[AUC] - 1/2 = (N - |P|)/(N - |O|) (AUC of all - 1/2). ATOP has no such error.
     """
     beaten = ranks.pool * ranks.sizes - ranks.per_case(ranks.above + ranks.tied / 2)
     return np.where(ranks.pool > 0, beaten / np.maximum(ranks.pool * ranks.sizes, 1), 0.5)
@@ -94,8 +97,7 @@ def ap(ranks: Ranks, k: CutOff) -> Floats:
     """
     row, low, high, size = spans(ranks, k)
     before, mates = ranks.before[row], ranks.mates[row]
-    sums = harmonics(int(high.max(initial=0)))
-    inverse = sums[high] - sums[low]  # sum of 1/(s+j)
+    inverse = harmonics.over(low, high)  # sum of 1/(s+j)
     found = (before + 1) * inverse
     if (mates > 1).any():
         shared = (high - low) - (low + 1) * inverse  # sum of (j-1)/(s+j)
@@ -110,8 +112,8 @@ def ndcg(ranks: Ranks, k: CutOff) -> Floats:
 
     The ideal has min(|R|, k) of them on top. In [0, 1].
     """
-    ideal = discounts(int(ranks.sizes.max(initial=0)))
-    share: Floats = expected_sum(ranks, discounts, k) / ideal[_possible(ranks, k)]
+    possible = _possible(ranks, k)
+    share: Floats = expected_sum(ranks, discounts, k) / discounts.over(np.zeros_like(possible), possible)
     return share
 
 
@@ -129,11 +131,10 @@ def graded_ndcg(ranks: Ranks, k: CutOff) -> Floats:
         raise DataError(f"graded_ndcg: grade {float(ranks.grade.min())} is negative; shift the grades to 0 and above.")
     gain = np.exp2(ranks.grade.astype(np.float64)) - 1
     row, low, high, size = spans(ranks, k)
-    table = discounts(max(int(high.max(initial=0)), int(ranks.sizes.max(initial=0))))
-    found = per_case(ranks, row, gain[row] * (table[high] - table[low]) / size)
+    found = per_case(ranks, row, gain[row] * discounts.over(low, high) / size)
     order = np.lexsort((-gain, ranks.case))
     place = np.arange(len(order)) - ranks.start[ranks.case]  # in the ideal order, from 0
-    discount = np.where(place < (np.inf if k is None else k), table[place + 1] - table[place], 0.0)
+    discount = np.where(place < (np.inf if k is None else k), discounts.over(place, place + 1), 0.0)
     ideal = ranks.per_case(gain[order] * discount)
     return np.divide(found, ideal, out=np.zeros(len(ranks)), where=ideal > 0)
 
@@ -213,11 +214,8 @@ def r_score(ranks: Ranks, k: CutOff) -> Floats:
     if half_life == 1:
         return expected_hits(ranks, 1)
 
-    def sums(n: int) -> Floats:
-        weight = np.exp2(-np.arange(n) / (half_life - 1))
-        return np.concatenate([[0.0], np.cumsum(weight)])
-
-    return expected_sum(ranks, sums) / sums(int(ranks.sizes.max(initial=0)))[ranks.sizes]
+    worth = Weights(lambda position: np.exp2((1 - position) / (half_life - 1)))
+    return expected_sum(ranks, worth) / worth.over(np.zeros_like(ranks.sizes), ranks.sizes)
 
 
 def _possible(ranks: Ranks, k: CutOff) -> Any:

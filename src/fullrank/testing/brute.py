@@ -78,6 +78,21 @@ def ndcg(listed: Listed, k: float | int | None) -> float:
     return found / ideal
 
 
+def graded_ndcg(grades: Sequence[float], k: float | int | None) -> float:
+    """DCG / ideal DCG with gains 2^grade - 1, of grades in the order of the list, 0 for irrelevant items
+
+    >>> round(graded_ndcg([0, 3, 1], None), 4)
+    0.6443
+    """
+    last = None if k is None else int(k)
+
+    def dcg(listed: Sequence[float]) -> float:
+        return sum((2**grade - 1) / log2(place + 1) for place, grade in enumerate(listed[:last], 1))
+
+    ideal = dcg(sorted(grades, reverse=True))
+    return dcg(grades) / ideal if ideal else 0.0
+
+
 def adg(listed: Listed, k: float | int | None) -> float:
     """mean of 1/log2(position + 1)"""
     return sum(1 / log2(place + 1) for place in _positions(listed)) / sum(listed)
@@ -113,6 +128,12 @@ def mean_rank(listed: Listed, k: float | int | None) -> float:
     return sum(_positions(listed)) / sum(listed)
 
 
+def mean_percentile(listed: Listed, k: float | int | None) -> float:
+    """mean of (position - 1) / (N - 1), of 0 where there is one item"""
+    places = _positions(listed)
+    return sum((place - 1) / max(len(listed) - 1, 1) for place in places) / len(places)
+
+
 def r_score(listed: Listed, k: float | int | None) -> float:
     """sum of 2^(-(position-1)/(k-1)) over that of the ideal list"""
     half = 5 if k is None else int(k)
@@ -138,5 +159,6 @@ MEASURES: dict[str, Measure] = {
     "topk": topk,
     "atop": atop,
     "mean_rank": mean_rank,
+    "mean_percentile": mean_percentile,
     "r_score": r_score,
 }
