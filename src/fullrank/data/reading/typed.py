@@ -41,11 +41,11 @@ def frame_batches(
     frame: Any, fields: Sequence[Field], refusals: Refusals, unit: str, prepare: Prepare
 ) -> Iterator[Batch]:
     """The wanted columns of any data frame that narwhals knows, or of a mapping of columns."""
-    table = frame if isinstance(frame, Mapping) else _narwhals(frame)
+    table = frame if isinstance(frame, Mapping) else narwhals_frame(frame)
     columns = [str(column) for column in (table if isinstance(table, Mapping) else table.columns)]
     places = locate(fields, columns, len(columns), refusals.name)
     chosen = _by_role(fields, places, columns)
-    series = [_series(table[field_column], field_column) for field_column in chosen]
+    series = [polars_series(table[field_column], field_column) for field_column in chosen]
     if len({len(column) for column in series}) > 1:
         lengths = {column.name: len(column) for column in series}
         raise DataError(f"{refusals.name}: columns of different lengths {lengths}; give columns of one length.")
@@ -87,7 +87,8 @@ def _converted(
     return {role: prepare(role, column) for role, column in columns.items()}, refused
 
 
-def _narwhals(frame: Any) -> Any:
+def narwhals_frame(frame: Any) -> Any:
+    """Any data frame as narwhals shows it, or a refusal."""
     import narwhals
 
     try:
@@ -100,7 +101,7 @@ def _narwhals(frame: Any) -> Any:
     return table.collect() if isinstance(table, narwhals.LazyFrame) else table
 
 
-def _series(column: Any, name: str) -> pl.Series:
+def polars_series(column: Any, name: str) -> pl.Series:
     """A column as a polars series; types that cannot hold what is wanted are refused."""
     native = column.to_native() if hasattr(column, "to_native") else column
     if isinstance(native, pl.Series):
