@@ -48,7 +48,7 @@ def per_case(ranks: Ranks, row: Any, values: Any) -> Floats:
 def expected_sum(ranks: Ranks, weights: Weights, k: Any = None) -> Floats:
     """Per case, the expected sum of position weights over its relevant items."""
     row, low, high, size = spans(ranks, k)
-    return per_case(ranks, row, weights.over(low, high) / size)
+    return per_case(ranks, row, weights.expected(low, high, size))
 
 
 def expected_hits(ranks: Ranks, k: Any) -> Floats:
@@ -67,16 +67,25 @@ class Weights:
         self.weight = weight
         self._table, self._sums = lru_cache(maxsize=4)(self._filled), lru_cache(maxsize=4)(self._summed)
 
+    def at(self, position: Any) -> Floats:
+        """w(position)."""
+        longest = int(np.max(position, initial=1))
+        if longest > np.size(position):
+            return np.asarray(self.weight(position.astype(np.float64)))
+        return np.asarray(self._table(_rounded(longest))[position])
+
     def over(self, low: Any, high: Any) -> Floats:
         """w(low + 1) + ... + w(high)."""
-        longest = int(np.max(high, initial=1))
-        size = 1 << longest.bit_length()  # a power of two: few tables serve all
-        if not (high - low == 1).all():
-            sums, rest = self._sums(size)
-            return np.asarray((sums[high] - sums[low]) + (rest[high] - rest[low]))
-        if longest > np.size(high):
-            return np.asarray(self.weight(high.astype(np.float64)))
-        return np.asarray(self._table(size)[high])
+        sums, rest = self._sums(_rounded(int(np.max(high, initial=1))))
+        return np.asarray((sums[high] - sums[low]) + (rest[high] - rest[low]))
+
+    def expected(self, low: Any, high: Any, size: Any) -> Floats:
+        """The mean weight of an item anywhere in a group of that size, of which low+1 .. high count."""
+        found = self.at(low + 1)
+        tied = np.flatnonzero(size > 1)
+        if len(tied):
+            found[tied] = self.over(low[tied], high[tied]) / size[tied]
+        return found
 
     def _filled(self, n: int) -> Floats:
         weights = np.zeros(n + 1)
@@ -91,6 +100,11 @@ class Weights:
             here = slice(part.start + 1, part.stop + 1)
             weights[here] -= sums[here] - sums[part]  # both differences are exact
         return frozen(sums), frozen(np.cumsum(weights, out=weights))
+
+
+def _rounded(n: int) -> int:
+    """The next power of two: few tables serve all."""
+    return 1 << n.bit_length()
 
 
 discounts = Weights(lambda position: 1 / np.log2(position + 1))  # of DCG and ADG

@@ -96,13 +96,15 @@ def ap(ranks: Ranks, k: CutOff) -> Floats:
         1/m sum_{j=1..m} (c + 1 + (j-1)(r-1)/(m-1)) / (s + j)
     """
     row, low, high, size = spans(ranks, k)
-    before, mates = ranks.before[row], ranks.mates[row]
-    inverse = harmonics.over(low, high)  # sum of 1/(s+j)
-    found = (before + 1) * inverse
-    if (mates > 1).any():
-        shared = (high - low) - (low + 1) * inverse  # sum of (j-1)/(s+j)
-        found += (mates - 1) / np.maximum(size - 1, 1) * shared
-    mean: Floats = per_case(ranks, row, found / size) / _possible(ranks, k)
+    inverse = harmonics.expected(low, high, size)  # 1/m sum of 1/(s+j)
+    found = (ranks.before[row] + 1) * inverse
+    mates = ranks.mates[row]
+    tied = np.flatnonzero(mates > 1)
+    if len(tied):
+        low, high, size = low[tied], high[tied], size[tied]
+        shared = (high - low) / size - (low + 1) * inverse[tied]  # 1/m sum of (j-1)/(s+j)
+        found[tied] += (mates[tied] - 1) / (size - 1) * shared
+    mean: Floats = per_case(ranks, row, found) / _possible(ranks, k)
     return mean
 
 
@@ -131,10 +133,10 @@ def graded_ndcg(ranks: Ranks, k: CutOff) -> Floats:
         raise DataError(f"graded_ndcg: grade {float(ranks.grade.min())} is negative; shift the grades to 0 and above.")
     gain = np.exp2(ranks.grade.astype(np.float64)) - 1
     row, low, high, size = spans(ranks, k)
-    found = per_case(ranks, row, gain[row] * discounts.over(low, high) / size)
+    found = per_case(ranks, row, gain[row] * discounts.expected(low, high, size))
     order = np.lexsort((-gain, ranks.case))
     place = np.arange(len(order)) - ranks.start[ranks.case]  # in the ideal order, from 0
-    discount = np.where(place < (np.inf if k is None else k), discounts.over(place, place + 1), 0.0)
+    discount = np.where(place < (np.inf if k is None else k), discounts.at(place + 1), 0.0)
     ideal = ranks.per_case(gain[order] * discount)
     return np.divide(found, ideal, out=np.zeros(len(ranks)), where=ideal > 0)
 
