@@ -28,6 +28,8 @@ from fullrank.data.write import write
 from fullrank.errors import FullrankError
 from fullrank.evaluation.candidates import Everything, Offered, Sampled
 from fullrank.evaluation.cases import cases_of
+from fullrank.evaluation.corrections import corrected
+from fullrank.evaluation.methods import bias_variance, constrained, least_squares, rank_estimate
 from fullrank.evaluation.rank import rank, rank_and_top
 from fullrank.evaluation.result import Result, evaluate
 from fullrank.evaluation.top import TopN, top
@@ -50,8 +52,11 @@ __all__ = [
     "Sampled",
     "Split",
     "TopN",
+    "bias_variance",
     "by_time",
     "cases_of",
+    "constrained",
+    "corrected",
     "densify",
     "describe",
     "evaluate",
@@ -59,10 +64,12 @@ __all__ = [
     "halved",
     "held_out_users",
     "holdout",
+    "least_squares",
     "leave_last",
     "metrics",
     "rank",
     "rank_and_top",
+    "rank_estimate",
     "read",
     "read_preferences",
     "read_sessions",
