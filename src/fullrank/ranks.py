@@ -10,11 +10,18 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank.data.canonical import frozen, sort_rows
+from fullrank.data.canonical import frozen, owned, sort_rows
 from fullrank.errors import DataError
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
+
+
+PER_ROW = ("above", "tied", "before", "item", "grade")
+COLUMNS = (*PER_ROW, "pool", "user", "weight", "full")
+OPTIONAL: dict[str, Any] = {
+    "before": np.int64, "item": np.int32, "grade": np.float32, "user": np.int32, "weight": np.float64, "full": np.int64,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -76,18 +83,17 @@ class Ranks:
     def __post_init__(self) -> None:
         put = object.__setattr__
         for name in ("start", "above", "tied", "pool"):
-            put(self, name, frozen(np.array(getattr(self, name), dtype=np.int64)))
+            put(self, name, owned(np.asarray(getattr(self, name)), np.int64))
         cases, rows = len(self.start) - 1, len(self.above)
         self._check(cases, rows)
-        per_row = {"before": np.int64, "item": np.int32, "grade": np.float32}
-        for name, dtype in {**per_row, "user": np.int32, "weight": np.float64, "full": np.int64}.items():
+        for name, dtype in OPTIONAL.items():
             column = getattr(self, name)
             if column is not None:
-                array = np.array(column, dtype=dtype)
-                expected = rows if name in per_row else cases
+                array = owned(np.asarray(column), dtype)
+                expected = rows if name in PER_ROW else cases
                 if array.shape != (expected,):
                     raise DataError(f"ranks: {name} has shape {array.shape}, expected ({expected},).")
-                put(self, name, frozen(array))
+                put(self, name, array)
         if self.before is None:
             put(self, "before", frozen(self._before()))
         if self.weight is None:
@@ -187,6 +193,14 @@ class Ranks:
         values = np.asarray(row_values, dtype=np.float64)
         return values if len(values) == len(self) else np.add.reduceat(values, self.start[:-1])
 
+    def some(self, cases: slice) -> Ranks:
+        """These cases in a row, sharing memory."""
+        first, end, _ = cases.indices(len(self))
+        rows = slice(int(self.start[first]), int(self.start[end]))
+        of = {name: (rows if name in PER_ROW else cases) for name in COLUMNS}
+        columns = {name: None if getattr(self, name) is None else getattr(self, name)[of[name]] for name in COLUMNS}
+        return Ranks(start=self.start[first : end + 1] - rows.start, **columns, about=self.about)
+
     @staticmethod
     def concat(parts: Sequence[Ranks]) -> Ranks:
         """Shards of one evaluation as one: cases of each in turn."""
@@ -194,7 +208,7 @@ class Ranks:
             raise DataError("no ranks to put together.")
         ends = np.cumsum([0, *(part.start[-1] for part in parts)])
         columns: dict[str, Any] = {}
-        for name in ("above", "tied", "pool", "before", "item", "user", "grade", "weight", "full"):
+        for name in COLUMNS:
             found = [getattr(part, name) for part in parts]
             columns[name] = None if any(column is None for column in found) else np.concatenate(found)
         start = np.concatenate([[0], *(part.start[1:] + end for part, end in zip(parts, ends, strict=False))])
@@ -204,9 +218,8 @@ class Ranks:
         return len(self.start) - 1
 
     def __eq__(self, other: object) -> bool:
-        names = ("start", "above", "tied", "pool", "before", "item", "user", "grade", "weight", "full")
         return isinstance(other, Ranks) and all(
-            np.array_equal(getattr(self, name), getattr(other, name)) for name in names
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in ("start", *COLUMNS)
         )
 
     __hash__ = None  # type: ignore[assignment]

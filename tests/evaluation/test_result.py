@@ -14,7 +14,8 @@ from fullrank.evaluation.corrections import corrected
 from fullrank.evaluation.methods import bias_variance
 from fullrank.evaluation.result import Result, evaluate
 from fullrank.evaluation.statistics import holm, paired
-from fullrank.metrics import adg, auc, ndcg, recall, rr, topk
+from fullrank.metrics import RANKED, adg, auc, ndcg, recall, rr, topk
+from fullrank.metrics.missing import ips
 from fullrank.ranks import About, Ranks
 
 
@@ -104,6 +105,22 @@ def test_notes_tell_what_to_distrust() -> None:
     assert evaluate(ranks(candidates="100 sampled", sampled=100), [auc]).notes == (biased + "auc",)
     assert "biased where relevant items are missing" in sampled.notes[1]
     assert sampled.notes[2] == "3 cases left out: none relevant"
+
+
+def test_measuring_some_cases_at_a_time_changes_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = [ranks(seed, cases=50) for seed in range(4)]
+    found = Ranks.concat(parts)
+    tied = np.minimum(np.arange(len(found.above)) % 5, 100 - found.above)
+    found = replace(found, tied=tied, before=None, item=np.zeros(len(tied), dtype=int))
+    metrics = [metric @ 7 if metric.cut else metric for metric in RANKED.values() if metric.name != "graded_ndcg"]
+    metrics += [metric for metric in RANKED.values() if metric.name != "graded_ndcg"]
+    metrics += [ips(recall @ 5, [0.5])]
+    one = evaluate(found, metrics)
+    for rows in (1, 7, 100):
+        monkeypatch.setattr("fullrank.evaluation.result.ROWS", rows)
+        assert evaluate(found, metrics).values.tobytes() == one.values.tobytes()
+    assert found.some(slice(50, 100)).above.tolist() == parts[1].above.tolist()
+    assert Ranks.concat([found.some(slice(0, 33)), found.some(slice(33, 200))]) == found
 
 
 def test_ties_at_the_cut_off_are_told() -> None:

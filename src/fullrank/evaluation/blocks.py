@@ -15,7 +15,7 @@ from fullrank.evaluation.scoring import Fill
 from fullrank.kernels.product import FEWEST
 from fullrank.kernels.threads import in_parallel, one_blas_thread
 
-BLOCK_BYTES = 2 << 20  # of scores per thread: stays in a core's cache
+BLOCK_BYTES = 4 << 20  # of scores per thread: stays in a core's cache
 
 
 def block_size(n_items: int) -> int:

@@ -336,4 +336,4 @@ def corrected(
     ('recall@10, bv 0.1', array([0.553, 0.035]))
     """
     function = Correction(metric, method, replace, full)
-    return Metric(f"{metric}, {method}", function, None, metric.ubm, "", metric.best, metric.worst)
+    return Metric(f"{metric}, {method}", function, None, metric.ubm, "", metric.best, metric.worst, whole=True)

@@ -46,7 +46,9 @@ def _sampled(ranks: Ranks, raw: Sequence[Metric]) -> list[str]:
 def _ties(ranks: Ranks, raw: Sequence[Metric]) -> list[str]:
     """Where equal scores leave open who is above the cut-off, in more than 1% of the cases."""
     tied = np.flatnonzero(ranks.tied)
-    case, first, last = ranks.case[tied], ranks.ahead[tied], (ranks.ahead + ranks.level)[tied]
+    case = np.searchsorted(ranks.start, tied, side="right") - 1
+    first = ranks.above[tied] + ranks.before[tied]
+    last = first + ranks.tied[tied] + ranks.mates[tied]
     by_share: dict[float, list[str]] = {}
     for metric in raw:
         if metric.k is None or metric.cut == "half-life":

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fullrank.data.canonical import frozen
 from fullrank.data.graded import Graded
 from fullrank.data.split import Split
 from fullrank.errors import DataError
@@ -109,6 +110,8 @@ def _counted(model: Any, cases: Cases, sampled: Sampled | None, block: int | Non
     about = _about(model, cases, sampled)
     fill = filler(model, len(cases.users), len(cases.items))
     over_blocks(fill, cases.user, cases.users, len(cases.items), work, name=about.model, block=block)
+    for column in (above, tied, before, pool, full):
+        frozen(column)
     leaked = int(leaks.sum())
     leak = (f"{leaked:,} held-out items are among the excluded ones too (leak)",) if leaked else ()
     return Ranks(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -16,6 +17,8 @@ from fullrank.evaluation.notes import trust_notes
 from fullrank.evaluation.statistics import Paired, bootstrap, paired, percentile_interval, weighted_mean
 from fullrank.metrics.metric import Metric
 from fullrank.ranks import About, Floats, Ranks
+
+ROWS = 1 << 17  # of ranks measured at a time
 
 Weights: TypeAlias = Literal["uniform", "by_relevant"] | NDArray[Any]
 
@@ -116,10 +119,27 @@ def evaluate(ranks: Ranks, metrics: Sequence[Metric], weights: Weights = "unifor
     if not metrics:
         raise ParameterError("evaluate needs at least one metric, e.g. [ndcg @ 10].")
     weight = _weight(ranks, weights)
-    values = np.column_stack([metric(ranks) for metric in metrics])
+    values = _values(ranks, metrics)
     names = tuple(_title(metric, ranks) for metric in metrics)
     notes = trust_notes(ranks, metrics, values)
     return Result(tuple(metrics), values, weight, ranks.about, _protocol(ranks, weight), names, notes)
+
+
+def _values(ranks: Ranks, metrics: Sequence[Metric]) -> Floats:
+    """Cases x metrics, some cases at a time: temporaries stay small however many there are."""
+    values = np.empty((len(ranks), len(metrics)), order="F")
+    cuts = np.unique(np.searchsorted(ranks.start, np.arange(ROWS, len(ranks.above), ROWS)))
+    edges = [0, *(cut for cut in cuts.tolist() if 0 < cut < len(ranks)), len(ranks)]
+
+    for first, end in pairwise(edges):
+        some = ranks.some(slice(first, end)) if end - first < len(ranks) else ranks
+        for column, metric in enumerate(metrics):
+            if not metric.whole:
+                values[first:end, column] = metric(some)
+    for column, metric in enumerate(metrics):
+        if metric.whole:
+            values[:, column] = metric(ranks)
+    return values
 
 
 def _title(metric: Metric, ranks: Ranks) -> str:

@@ -51,7 +51,7 @@ def _product(left: Any, right: Any, n_users: int, n_items: int) -> Fill:
         raise DataError(
             f"factors of shapes {left.shape} and {right.shape} do not fit {n_users} users, {n_items} items."
         )
-    across = right.T
+    across = np.ascontiguousarray(right.T)
 
     def fill(users: NDArray[np.int32], out: Block) -> None:
         product(left[users], across, out)

@@ -15,8 +15,8 @@ from fullrank.kernels.compiling import kernel
 Array = NDArray[Any]
 
 
-BUCKETS = 2048
-FEW = 64  # held-out items that are counted one by one
+BUCKETS = 1024
+FEW = 32  # held-out items that are counted one by one
 
 
 @kernel
@@ -31,11 +31,14 @@ def _count(s: Array, t: Array, above: Array, tied: Array) -> None:
 
 
 @kernel
-def _count_many(s: Array, t: Array, above: Array, tied: Array, key: Array, bucket: Array) -> bool:
+def _count_many(
+    s: Array, t: Array, above: Array, tied: Array, key: Array, place: Array, close: Array, bucket: Array
+) -> bool:
     """The same in two passes for any number of t: buckets first, then exactly within the buckets that hold a t.
 
     Buckets are a monotone function of the score, so that all of a higher bucket are above, all of a lower one
     below. False, with nothing filled, where most scores share buckets with many t and `_count` is faster.
+    `bucket` has rows: 0 scores and 1 t in it, 2 scores in higher ones, 3 where its t begin in `place`.
     """
     low, high = t[0], t[0]
     for i in range(t.shape[0]):
@@ -43,38 +46,44 @@ def _count_many(s: Array, t: Array, above: Array, tied: Array, key: Array, bucke
     scale = np.float32((BUCKETS - 2) / max(np.float64(high) - np.float64(low), 1e-30))
     if not (scale > 0 and scale < np.float32(3e38)):
         return False
-    top = np.float32(BUCKETS - 1)
     bucket[:] = 0
     for j in range(s.shape[0]):
-        key[j] = np.int32(min(max((s[j] - low) * scale + np.float32(1), np.float32(0)), top))
+        key[j] = _bucket(s[j], low, scale)
     for j in range(s.shape[0]):
-        bucket[0, key[j]] += 1
+        bucket[0, key[j]] += np.uint32(1)
     for i in range(t.shape[0]):
-        place = np.int32(min((t[i] - low) * scale + np.float32(1), top))
-        key[s.shape[0] + i] = place
-        bucket[1, place] += 1
-    work, total, last = 0, 0, 0
-    for b in range(BUCKETS - 1, -1, -1):  # bucket 2: scores in higher buckets, 3: where its t begin
-        bucket[2, b], bucket[3, b] = total, last
-        work += bucket[0, b] * bucket[1, b]
-        total += bucket[0, b]
-        last += bucket[1, b]
+        bucket[1, _bucket(t[i], low, scale)] += np.uint32(1)
+    work, total, last = 0, np.uint32(0), np.uint32(0)
+    for b in range(BUCKETS - 1, -1, -1):
+        here, mine = bucket[0, b], bucket[1, b]
+        bucket[2, b] = total
+        work += here * mine
+        total += here
+        last += mine
+        bucket[3, b] = last
     if 4 * work > s.shape[0] * t.shape[0]:
         return False
-    member = key[s.shape[0] + t.shape[0] :]
     for i in range(t.shape[0]):
-        place = key[s.shape[0] + i]
-        member[bucket[3, place]] = i
-        bucket[3, place] += 1
-        above[i], tied[i] = bucket[2, place], 0
-    for j in range(s.shape[0]):
-        b = key[j]
-        if bucket[1, b] > 0:
-            for m in range(bucket[3, b] - bucket[1, b], bucket[3, b]):
-                i = member[m]
-                above[i] += s[j] > t[i]
-                tied[i] += s[j] == t[i]
+        b = _bucket(t[i], low, scale)
+        bucket[3, b] -= np.uint32(1)
+        place[bucket[3, b]] = i
+        above[i], tied[i] = bucket[2, b], 0
+    near = np.uint32(0)
+    for j in range(s.shape[0]):  # scores that share a bucket with some t, without a branch
+        close[near] = j
+        near += np.uint32(bucket[1, key[j]] > 0)
+    for n in range(near):
+        x, b = s[close[n]], key[close[n]]
+        for m in range(bucket[3, b], bucket[3, b] + bucket[1, b]):
+            i = place[m]
+            above[i] += x > t[i]
+            tied[i] += x == t[i]
     return True
+
+
+@kernel
+def _bucket(x: Any, low: Any, scale: Any) -> Any:
+    return np.uint16(np.int32(min(max((x - low) * scale + np.float32(1), np.float32(0)), np.float32(BUCKETS - 1))))
 
 
 @kernel
@@ -96,8 +105,8 @@ def count_block(
     for case in range(scores.shape[0]):
         longest = max(longest, start[case + 1] - start[case])
     t = np.empty(longest, dtype=np.float32)
-    key = np.empty(n + 2 * longest, dtype=np.int32)
-    bucket = np.empty((4, BUCKETS), dtype=np.int32)
+    key, close = np.empty(n, dtype=np.uint16), np.empty(n, dtype=np.uint32)
+    place, bucket = np.empty(longest, dtype=np.uint32), np.empty((4, BUCKETS), dtype=np.uint32)
     for case in range(scores.shape[0]):
         s, user, first = scores[case], users[case], start[case]
         h = start[case + 1] - first
@@ -120,7 +129,7 @@ def count_block(
             s[held[first + i]] = gone
         pool[case] = n - hidden - h + leaks[case]
         mine = slice(first, first + h)
-        if h <= FEW or not _count_many(s, t[:h], above[mine], tied[mine], key, bucket):
+        if h <= FEW or not _count_many(s, t[:h], above[mine], tied[mine], key, place, close, bucket):
             _count(s, t[:h], above[mine], tied[mine])
         for i in range(h):
             ahead = np.int32(0)

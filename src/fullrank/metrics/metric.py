@@ -34,6 +34,7 @@ class Metric:
     cut: str = "length"  # what k may be: "length", "share or length", "half-life", "" (none)
     best: float = 1.0
     worst: float = 0.0
+    whole: bool = False  # needs all cases at once; others are computed some cases at a time
 
     def __call__(self, ranks: Ranks) -> Floats:
         """The value of every case."""

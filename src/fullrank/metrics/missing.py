@@ -113,7 +113,7 @@ def _weighted(metric: Metric, how: str, propensity: ArrayLike, relevant: ArrayLi
     _check_additive(metric, metric.ubm or metric.name == "auc")
     n = None if relevant is None else _column("relevant", relevant, "user", 0)
     function = Weighted(metric, how, _column("propensity", propensity, "item", 1e-100), n)
-    return Metric(f"{metric}, {how}", function, cut="", best=metric.best, worst=metric.worst)
+    return Metric(f"{metric}, {how}", function, cut="", best=metric.best, worst=metric.worst, whole=True)
 
 
 def _check_additive(metric: Metric, holds: bool) -> None:
