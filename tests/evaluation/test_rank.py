@@ -19,6 +19,7 @@ from fullrank.evaluation.cases import cases_of
 from fullrank.evaluation.rank import rank
 from fullrank.evaluation.result import evaluate
 from fullrank.evaluation.scoring import filler
+from fullrank.evaluation.top import top
 from fullrank.kernels.threads import threads
 from fullrank.metrics import auc, ndcg
 from fullrank.ranks import Ranks
@@ -264,12 +265,29 @@ def test_an_item_excluded_twice_counts_once(problem: tuple) -> None:
     assert rank(scores, Split(split.train, split.held_out, split.train), everything) == rank(scores, once, everything)
 
 
+def _with_a(wrong: float, place: str) -> tuple[np.ndarray, Split[Interactions]]:
+    """Scores of three users with a wrong one of user 1, who has one item in each part."""
+    items = {"train": 0, "valid": 1, "held_out": 2, "candidates": 3}
+    scores = np.arange(15, dtype=np.float32).reshape(3, 5)
+    scores[1, items[place]] = wrong
+    ids = {"users": Ids.numbered(3), "items": Ids.numbered(5)}
+    parts = {name: Interactions.of([0, 1, 2], [items[name]] * 3, **ids) for name in ("train", "held_out", "valid")}
+    return scores, Split(**parts)
+
+
 def test_refusals() -> None:
     split, factors = world()
     bad = factors[0].copy()
     bad[3, 0] = np.nan
     with pytest.raises(DataError, match=r"tuple: a score for user 3 is NaN or infinite; fit with"):
         rank((bad, factors[1]), split)
+    for wrong in (np.nan, np.inf, -np.inf):
+        for place in ("train", "valid", "held_out", "candidates"):
+            scores, parted = _with_a(wrong, place)
+            with pytest.raises(DataError, match="a score for user 1 is NaN or infinite"):
+                rank(scores, parted)
+            with pytest.raises(DataError, match="a score for user 1 is NaN or infinite"):
+                top(scores, parted)
     with pytest.raises(DataError, match=r"expected .200, 300.: a row per user"):
         rank(np.zeros((2, 2)), split)
     with pytest.raises(DataError, match="do not fit"):

@@ -67,5 +67,8 @@ def _copy(found: Any, out: Block, model: Any) -> None:
 
 
 def name_of(model: Any) -> str:
-    """What to call a model in messages and reports."""
+    """What to call a model in messages and reports: its own name, or its recipe's."""
+    recipe = getattr(model, "recipe", None)
+    if recipe is not None:
+        return type(recipe).__name__
     return str(getattr(model, "name", "") or getattr(model, "__name__", "") or type(model).__name__)

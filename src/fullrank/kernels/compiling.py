@@ -14,13 +14,25 @@ import numba
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
+REORDERED = {"reassoc", "contract", "nsz", "arcp"}  # NaN and infinity keep their meaning
+
+
 def kernel(function: Function) -> Function:
     """Compile on first call and keep the machine code for the next process.
 
     A damaged or unwritable cache means compiling again, never a crash.
     """
+    return _compiled(function, False)
+
+
+def summing_kernel(function: Function) -> Function:
+    """The same, and sums of floats may be taken in another order than written: the same one in every run."""
+    return _compiled(function, REORDERED)
+
+
+def _compiled(function: Function, fastmath: Any) -> Function:
     _choose_cache_folder()
-    compiled: Any = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    compiled: Any = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=fastmath)(function)
     _forgive(compiled._cache)
     return cast(Function, compiled)
 

@@ -16,6 +16,7 @@ Array = NDArray[Any]
 
 
 BUCKETS = 1024
+LARGE = np.float32(3.4028235e38)  # the largest number that is not infinite
 FEW = 32  # held-out items that are counted one by one
 
 
@@ -97,7 +98,7 @@ def count_block(
     `scores` has a row per case and is overwritten: who is no irrelevant candidate falls to -inf, so that
     counting needs no further look at lists. `users` are the cases' rows in the lists of excluded items. A
     held-out item that is excluded as well stays and counts as a leak. Returns the first case with a score
-    that is not finite, or -1.
+    that is not finite, or -1: irrelevant candidates are as many as finite scores are left.
     """
     n = scores.shape[1]
     gone = np.float32(-np.inf)
@@ -110,27 +111,33 @@ def count_block(
     for case in range(scores.shape[0]):
         s, user, first = scores[case], users[case], start[case]
         h = start[case + 1] - first
-        finite = np.int32(0)
-        for j in range(n):
-            finite = np.int32(finite + np.int32(abs(s[j]) <= np.float32(3.4028235e38)))
-        if finite != n:
-            return case
+        hidden, sound = 0, True
         for i in range(h):
             t[i] = s[held[first + i]]
-        hidden = 0
+            sound &= abs(t[i]) <= LARGE
         for e in range(seen_start[user], seen_start[user + 1]):
-            hidden += s[seen[e]] > gone
+            hidden += s[seen[e]] != gone
+            sound &= s[seen[e]] <= LARGE
             s[seen[e]] = gone
         for e in range(more_start[user], more_start[user + 1]):
-            hidden += s[more[e]] > gone
+            hidden += s[more[e]] != gone
+            sound &= s[more[e]] <= LARGE
             s[more[e]] = gone
         for i in range(h):
             leaks[case] += s[held[first + i]] == gone
             s[held[first + i]] = gone
         pool[case] = n - hidden - h + leaks[case]
-        mine = slice(first, first + h)
-        if h <= FEW or not _count_many(s, t[:h], above[mine], tied[mine], key, place, close, bucket):
-            _count(s, t[:h], above[mine], tied[mine])
+        higher, equal, finite = np.int32(0), np.int32(0), np.int32(0)
+        for j in range(n):
+            higher = np.int32(higher + np.int32(s[j] > t[0]))
+            equal = np.int32(equal + np.int32(s[j] == t[0]))
+            finite = np.int32(finite + np.int32(abs(s[j]) <= LARGE))
+        if finite != pool[case] or not sound:
+            return case
+        above[first], tied[first] = higher, equal
+        rest = slice(first + 1, first + h)
+        if h <= FEW or not _count_many(s, t[1:h], above[rest], tied[rest], key, place, close, bucket):
+            _count(s, t[1:h], above[rest], tied[rest])
         for i in range(h):
             ahead = np.int32(0)
             for j in range(h):

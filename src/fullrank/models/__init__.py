@@ -1,0 +1,1 @@
+"""Recipes and the few kinds of models they make."""
