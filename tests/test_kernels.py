@@ -43,13 +43,15 @@ import numpy as np, fullrank
 from fullrank.evaluation.candidates import Sampled
 from fullrank.evaluation.rank import rank
 from fullrank.evaluation.top import top
-from fullrank.kernels import orders, pairs, ranking
+from fullrank.kernels import als, logistic, neighbours, orders, pairs, ranking
 from fullrank.kernels import top as tops
-from fullrank.kernels.warmup import warmup
+from fullrank.kernels.warmup import KERNELS, warmup
 from fullrank.metrics.partial_order import pairwise_loss
 names = list(warmup())
 kernels = [ranking.count_block, ranking.sample_block, pairs.enumerate_pairs, orders.count_agreeing, tops.top_block]
-assert len(names) == 4 and all(len(kernel.signatures) == 1 for kernel in kernels)
+kernels += [als.solve_rows, als.step_rows, logistic.newton_rows, neighbours.add_dense, neighbours.add_sparse]
+kernels += [neighbours.dots_block, neighbours.nearest_block]
+assert names == list(KERNELS) and all(len(kernel.signatures) == 1 for kernel in kernels)
 data = fullrank.read({"user": [1, 1, 1, 2, 2, 2], "item": [1, 2, 3, 1, 2, 3], "value": [1, 2, 3, 3, 2, 1]})
 split = fullrank.holdout(data, 0.3, valid=0.3)
 for exclude in ("train", None, data):
@@ -58,9 +60,16 @@ for exclude in ("train", None, data):
     rank((np.ones((2, 4)), np.ones((3, 4))), split, Sampled(1), exclude=exclude)
 data.graded().pairs()
 pairwise_loss(data.graded(), np.arange(6.0))
+recipes = [fullrank.AllRank(solver="exact"), fullrank.AllRank(weight={1: 1, 2: 1, 3: 1}), fullrank.EASE()]
+recipes += [fullrank.AllRankBinary(loss="logistic", relevant=2), fullrank.ItemCF(), fullrank.ItemCF(neighbours=None)]
+for recipe in recipes:
+    model = recipe.fit(data)
+    rank(model, split)
+    fullrank.recommend(model, history=[1, 2])
 print([len(kernel.signatures) for kernel in kernels])
 """
-    assert run(code).stdout == "[1, 1, 1, 1, 1]\n"
+    done = run(code)
+    assert done.stdout == str([1] * 12) + "\n", done.stderr
 
 
 def test_eight_processes_at_once(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Recommenders trained and judged on the full ranking, when most feedback is missing.
 
 In reading order: what people did, reading it, cutting it into parts, worlds whose truth is known;
-ranking what was held out, measuring it, and how sure that is.
+recipes that make models; ranking what was held out, measuring it, and how sure that is.
 """
 
 from fullrank import metrics
@@ -34,19 +34,36 @@ from fullrank.evaluation.rank import rank, rank_and_top
 from fullrank.evaluation.result import Result, evaluate
 from fullrank.evaluation.top import TopN, top
 from fullrank.kernels.threads import threads
+from fullrank.models.allrank import AllRank
+from fullrank.models.allrank_binary import AllRankBinary
+from fullrank.models.bestseller import Bestseller
+from fullrank.models.ease import EASE
+from fullrank.models.files import load, save
+from fullrank.models.ials import IALS
+from fullrank.models.itemcf import ItemCF
+from fullrank.models.puresvd import PureSVD
+from fullrank.models.recommend import recommend
+from fullrank.models.update import update
 from fullrank.ranks import Ranks
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "EASE",
+    "IALS",
+    "AllRank",
+    "AllRankBinary",
+    "Bestseller",
     "Everything",
     "FullrankError",
     "Graded",
     "Ids",
     "Intake",
     "Interactions",
+    "ItemCF",
     "Offered",
     "Preferences",
+    "PureSVD",
     "Ranks",
     "Result",
     "Sampled",
@@ -66,6 +83,7 @@ __all__ = [
     "holdout",
     "least_squares",
     "leave_last",
+    "load",
     "metrics",
     "rank",
     "rank_and_top",
@@ -73,10 +91,13 @@ __all__ = [
     "read",
     "read_preferences",
     "read_sessions",
+    "recommend",
     "repetitions",
+    "save",
     "simulate",
     "sources",
     "threads",
     "top",
+    "update",
     "write",
 ]

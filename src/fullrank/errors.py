@@ -18,6 +18,10 @@ class DataError(FullrankError):
     """The data says something it must not: a broken line, a NaN, an unknown id."""
 
 
+class ModelFileError(DataError):
+    """A file that is no model, is damaged or is not the one expected; or a model that no file can keep."""
+
+
 class ParameterError(FullrankError):
     """A parameter is outside what it may be."""
 
@@ -40,6 +44,12 @@ class StorageError(FullrankError):
     """Disk or memory failed or would not suffice, or a file changed while it was read."""
 
     exit_code = 74
+
+
+class LockedError(FullrankError):
+    """Somebody else is at work there."""
+
+    exit_code = 75
 
 
 class NotAllowedError(FullrankError):

@@ -5,8 +5,9 @@ In the eigenbasis of the other side's Gram matrix, Q'Q = E diag(e) E', row i wit
     [diag(base_i) + sum_j d_j q_j q_j'] x_i = sum_j c_j q_j,        base_i = w_m e + ridge_i
 
 so that all missing pairs together cost f operations instead of f^2. Legend: f factors, n observed pairs of the row,
-w weight and t target of a pair, w_m weight of a missing one, d = w - w_m, c = w t, B the q_j gathered (n, f).
-`terms` holds (w0, w1, t0, t1, w_m): w = w0 + w1 value (or given per pair in `weight`), t = t0 + t1 value.
+w_m weight of a missing pair, B the q_j gathered (n, f). An observed pair of weight w and target t has d = w - w_m and
+c = w t; `terms` (w_m, d0, d1, d2, c0, c1) give them from its value v and its own weight g (1 where none is given):
+d = d0 + g (d1 + d2 v), c = g (c0 + c1 v).
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from fullrank.kernels.compiling import summing_kernel
 
 Array = NDArray[Any]
 
+TILE, PAIRS = 64, 120  # factors and pairs whose product stays in the fastest kernel of BLAS
+
 
 @summing_kernel
 def _gather(
@@ -30,9 +33,9 @@ def _gather(
     positive = True
     for k in range(n):
         v = value[first + k]
-        w = weight[first + k] if weight.shape[0] > 0 else terms[0] + terms[1] * v
-        d[k] = w - terms[4]
-        c[k] = w * (terms[2] + terms[3] * v)
+        g = weight[first + k] if weight.shape[0] > 0 else np.float32(1)
+        d[k] = terms[1] + g * (terms[2] + terms[3] * v)
+        c[k] = g * (terms[4] + terms[5] * v)
         positive &= d[k] > 0
         j = index[first + k]
         for a in range(other.shape[1]):
@@ -91,71 +94,100 @@ def _solve(a: Array, x: Array) -> None:
 
 
 @summing_kernel
+def _normal(
+    first: int, n: int, index: Array, value: Array, weight: Array, terms: Array, other: Array,
+    b: Array, scaled: Array, d: Array, c: Array, part: Array, matrix: Array, rhs: Array,
+) -> None:  # fmt: skip
+    """sum d q q' (its lower half) and sum c q of a row: some pairs and a tile of factors at a time, as BLAS likes it.
+
+    `b` and `scaled` are (tiles, pairs, width); columns of theirs beyond the last factor are 0.
+    """
+    f = other.shape[1]
+    tiles, most, width = b.shape
+    matrix[:] = 0
+    rhs[:] = 0
+    for begin in range(first, first + n, most):
+        m = min(most, first + n - begin)
+        for k in range(m):
+            v = value[begin + k]
+            g = weight[begin + k] if weight.shape[0] > 0 else np.float32(1)
+            d[k] = terms[1] + g * (terms[2] + terms[3] * v)
+            c[k] = g * (terms[4] + terms[5] * v)
+            j = index[begin + k]
+            for a in range(f):
+                rhs[a] += c[k] * other[j, a]
+            for tile in range(tiles):
+                low = tile * width
+                for a in range(min(width, f - low)):
+                    b[tile, k, a] = other[j, low + a]
+                    scaled[tile, k, a] = d[k] * other[j, low + a]
+        for one in range(tiles):
+            for two in range(one + 1):
+                np.dot(b[one, :m].T, scaled[two, :m], part)
+                for a in range(min(width, f - one * width)):
+                    for z in range(min(width, f - two * width)):
+                        matrix[one * width + a, two * width + z] += part[a, z]
+
+
+@summing_kernel
 def solve_rows(
     start: Array, index: Array, value: Array, weight: Array, terms: Array, eigen: Array, ridge: Array,
     other: Array, out: Array, loss: Array, low: int, high: int,
 ) -> None:  # fmt: skip
     """The minimum of rows low .. high-1 into `out`, and x'Ax - 2 b'x of each into `loss`.
 
-    A row with fewer pairs than factors is solved in the space of its pairs, with D = diag(base), S = D^-1/2 B' d^1/2:
+    A row with fewer pairs than factors is solved in the space of its pairs, with D = diag(base), S = d^1/2 B D^-1/2:
 
-        x = D^-1/2 S (I + S'S)^-1 d^-1/2 c
+        x = D^-1/2 S' (I + S S')^-1 d^-1/2 c
     """
     f = other.shape[1]
-    longest = 0
-    for i in range(low, high):
-        longest = max(longest, start[i + 1] - start[i])
-    b, scaled = np.empty((longest, f), dtype=other.dtype), np.empty((longest, f), dtype=other.dtype)
-    d, c = np.empty(longest, dtype=other.dtype), np.empty(longest, dtype=other.dtype)
-    matrix, base = np.empty(f * f, dtype=other.dtype), np.empty(f, dtype=other.dtype)
-    x = np.empty(f, dtype=other.dtype)
+    tiles = (f + TILE - 1) // TILE
+    width = (f + tiles - 1) // tiles
+    tiled = np.zeros((tiles, PAIRS, width), dtype=other.dtype)
+    scaled, part = np.zeros_like(tiled), np.empty((width, width), dtype=other.dtype)
+    most = max(f, PAIRS)
+    b, d, c = np.empty((f, f), dtype=other.dtype), np.empty(most, dtype=other.dtype), np.empty(most, dtype=other.dtype)
+    flat, base, rhs = np.empty(f * f, dtype=other.dtype), np.empty(f, dtype=other.dtype), np.empty(f, dtype=other.dtype)
     for i in range(low, high):
         first, n = start[i], start[i + 1] - start[i]
+        x = out[i]
         if n == 0:
-            out[i, :] = 0
+            x[:] = 0
             loss[i] = 0
             continue
-        positive = _gather(first, n, index, value, weight, terms, other, b, d, c)
         for a in range(f):
-            base[a] = max(terms[4] * eigen[a] + ridge[i], other.dtype.type(1e-12))
-        if n < f and positive:
+            base[a] = max(terms[0] * eigen[a] + ridge[i], other.dtype.type(1e-12))
+        if n < f and _gather(first, n, index, value, weight, terms, other, b, d, c):
             for a in range(f):
                 base[a] = 1 / np.sqrt(base[a])
+                rhs[a] = 0
             for k in range(n):
                 root = np.sqrt(d[k])
-                x[k] = c[k] / root
                 for a in range(f):
-                    scaled[k, a] = root * b[k, a] * base[a]
-            small = matrix[: n * n].reshape(n, n)
-            np.dot(scaled[:n], scaled[:n].T, small)
+                    rhs[a] += c[k] * b[k, a]
+                    b[k, a] *= root * base[a]
+                c[k] /= root
+            small = flat[: n * n].reshape(n, n)
+            np.dot(b[:n], b[:n].T, small)
             for k in range(n):
                 small[k, k] += 1
-            _solve(small, x[:n])
-            out[i, :] = 0
+            _solve(small, c[:n])
+            x[:] = 0
             for k in range(n):
                 for a in range(f):
-                    out[i, a] += x[k] * scaled[k, a]
+                    x[a] += c[k] * b[k, a]
             for a in range(f):
-                out[i, a] *= base[a]
+                x[a] *= base[a]
         else:
-            for k in range(n):
-                for a in range(f):
-                    scaled[k, a] = d[k] * b[k, a]
-            whole = matrix.reshape(f, f)
-            np.dot(b[:n].T, scaled[:n], whole)
-            out[i, :] = 0
-            for k in range(n):
-                for a in range(f):
-                    out[i, a] += c[k] * b[k, a]
+            matrix = flat.reshape(f, f)
+            _normal(first, n, index, value, weight, terms, other, tiled, scaled, d, c, part, matrix, rhs)
             for a in range(f):
-                whole[a, a] += base[a]
-            _solve(whole, out[i])
+                matrix[a, a] += base[a]
+                x[a] = rhs[a]
+            _solve(matrix, x)
         total = 0.0
-        for k in range(n):
-            s = other.dtype.type(0)
-            for a in range(f):
-                s += b[k, a] * out[i, a]
-            total -= c[k] * s
+        for a in range(f):
+            total -= rhs[a] * x[a]
         loss[i] = total
 
 
@@ -189,7 +221,7 @@ def step_rows(
             d[k], c[k] = 0, 0
             b[k, :] = 0
         for a in range(f):
-            base[a] = max(terms[4] * eigen[a] + ridge[i], other.dtype.type(1e-12))
+            base[a] = max(terms[0] * eigen[a] + ridge[i], other.dtype.type(1e-12))
             p[a], r[a], inverse[a] = x[a], zero, base[a]
         gain = 0.0  # b'x
         for k in range(0, n, 4):

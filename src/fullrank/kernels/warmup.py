@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
+from fullrank.kernels.als import solve_rows, step_rows
+from fullrank.kernels.logistic import newton_rows
+from fullrank.kernels.neighbours import add_dense, add_sparse, dots_block, nearest_block
 from fullrank.kernels.orders import count_agreeing
 from fullrank.kernels.pairs import enumerate_pairs
 from fullrank.kernels.ranking import count_block, sample_block
@@ -42,11 +46,40 @@ def _top() -> None:
     top_block(np.zeros((1, 2), dtype=np.float32), users, starts, items, starts, items, *best)
 
 
+def _neighbours() -> None:
+    start, code, value = np.array([0, 1]), np.zeros(1, dtype=np.int32), np.ones(1, dtype=np.float32)
+    length2, similar = np.ones(1), np.ones((1, 1), dtype=np.float32)
+    for array in (start, code, value, length2, similar):
+        array.flags.writeable = False
+    lists, out = (start, code, value), np.zeros((1, 1), dtype=np.float32)
+    add_dense(code, *lists, True, similar, out)
+    add_sparse(code, *lists, True, *lists, out)
+    dots_block(0, lists, lists, True, np.zeros((1, 1)))
+    work = np.zeros(1), np.empty(2), np.empty(2), np.zeros(1, np.uint8), np.empty(2, np.int32), np.empty(2, np.int32)
+    found = np.zeros(1, np.int64), np.empty(1, np.int32), np.empty(1), np.empty(1, np.float32)
+    nearest_block(0, 1, lists, lists, True, length2, 1, True, True, *work, *found)
+
+
+def _rows() -> None:
+    start, column, one = np.array([0, 1]), np.zeros(1, dtype=np.int32), np.ones(1, dtype=np.float32)
+    none = np.zeros(0, dtype=np.float32)
+    for array in (start, column, one, none):
+        array.flags.writeable = False
+    other, out, loss = np.ones((1, 1), dtype=np.float32), np.ones((1, 1), dtype=np.float32), np.zeros(1)
+    given = (start, column, one, none, np.ones(6, dtype=np.float32), np.ones(1, dtype=np.float32), one)
+    solve_rows(*given, other, out, loss, 0, 1)
+    step_rows(*given, other, out, loss, 0, 1, 1)
+    weight: Any = np.float32(1)
+    newton_rows(start, column, weight, one, other, out, loss, 0, 1)
+
+
 KERNELS: dict[str, Callable[[], None]] = {
     "pairs of graded cases": _pairs,
     "orders of graded cases": _orders,
     "ranks of held-out items": _ranks,
     "lists of the best items": _top,
+    "neighbours of items": _neighbours,
+    "rows of factors": _rows,
 }
 
 

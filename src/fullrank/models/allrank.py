@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.data.ids import Codes
 from fullrank.data.interactions import Interactions
-from fullrank.errors import DataError, check, check_integer, is_number
-from fullrank.models.als import Floats, Side, State, Terms, side
-from fullrank.models.fitting import Problem, Training, fitted, solved
+from fullrank.errors import DataError, check, is_number
+from fullrank.models.als import Floats, Side, State, Terms, side, solved
+from fullrank.models.fitting import Problem, SolverName, Training, check_common, fitted
 from fullrank.models.model import Factors
 
 
 @dataclass(frozen=True)
 class AllRank:
-    """Weighted least squares over all pairs, observed or missing (S0 Eq. 13); prediction r_m + <p_i, q_u>.
+    """Weighted least squares over all pairs, observed or missing (S0 Eq. 13); prediction r_m + <p_u, q_i>.
 
-        sum over all pairs of  W (R - r_m - <p, q>)^2  +  reg W (|p|^2 + |q|^2)
+        sum over all pairs of  W (R - r_m - <p_u, q_i>)^2  +  reg W (|p_u|^2 + |q_i|^2)
 
-    A missing rating is taken for r_m = `missing_value`, with weight `missing_weight`; an observed one weighs
+    A missing rating is taken for r_m = `missing_value` with weight `missing_weight`; an observed one weighs
     `weight`, a number or a table from rating to weight. `missing_weight=0` is the classic objective on observed
     ratings only, `missing_weight=1` a dense regularised SVD. `reg` acts on a row in proportion to tr(W) of its
     pairs. Good weights are near the share of observed pairs, good values below the observed mean.
@@ -35,48 +34,42 @@ class AllRank:
     reg: float = 0.05
     weight: float | Mapping[float, float] = 1.0
     sweeps: int = 10
-    solver: Literal["auto", "exact", "cg"] = "auto"
+    solver: SolverName = "auto"
 
     def __post_init__(self) -> None:
-        check_integer("factors", self.factors, 1, 4096)
-        check_integer("sweeps", self.sweeps, 1)
-        for name in ("missing_weight", "reg"):
-            number = getattr(self, name)
-            check(name, number, is_number(number) and 0 <= number < np.inf, "a number >= 0")
-        check("missing_value", self.missing_value, is_number(self.missing_value) and bool(np.isfinite(self.missing_value)), "a finite number")  # fmt: skip # noqa: E501
-        check("solver", self.solver, self.solver in ("auto", "exact", "cg"), "'auto', 'exact' or 'cg'")
+        check_common(self)
+        check("missing_value", self.missing_value, is_number(self.missing_value) and abs(self.missing_value) < 1e9, "a finite number")  # fmt: skip # noqa: E501
         weights = self.weight.values() if isinstance(self.weight, Mapping) else [self.weight]
         check("weight", self.weight, all(is_number(w) and 0 <= w < np.inf for w in weights), "numbers >= 0")
 
     def fit(self, train: Interactions, seed: int = 0, **training: Any) -> Factors:
-        """Alternate exact or approximate row solves; see `Training` for what else can be said."""
+        """Items and users in turn (S0 Eq. 15, 16); `Training` tells what else can be said."""
         if train.value is None:
             raise DataError("AllRank needs ratings, and the data has no values; use AllRankBinary or IALS.")
-        state = fitted(self._problem(train), self, train, seed, Training(**training))
-        return self._model(state, train)
+        return self.model(fitted(self.problem(train), self, train, seed, Training(**training)), train)
 
-    def user_vector(self, model: Factors, items: Codes, values: Floats) -> Floats:
-        """The best vector for these ratings, the items fixed (S0 Eq. 16)."""
-        return self._row(model.items, items, values)
+    def vectors(self, fixed: Factors, against: str, pairs: Any) -> Floats:
+        """The best rows for these pairs (CSR), users against "items" or items against "users"."""
+        return solved(self.side(pairs), self.terms, fixed.frame(against))
 
-    def item_vector(self, model: Factors, users: Codes, values: Floats) -> Floats:
-        """The best vector for the ratings of a new item, the users fixed (S0 Eq. 15)."""
-        return self._row(model.users, users, values)
-
-    def _model(self, state: State, train: Interactions) -> Factors:
+    def model(self, state: State, train: Interactions) -> Factors:
+        """What a state of the alternation predicts."""
         return Factors(state.users, state.items, train, self, offset=self.missing_value)
 
-    def _problem(self, train: Interactions) -> Problem:
+    def problem(self, train: Interactions) -> Problem:
+        """The pairs by user and by item, and the constant part of the objective."""
         users, items = train.by_user(), train.by_item()
-        sides = tuple(self._side(matrix, matrix.shape[1]) for matrix in (users, items))
-        weight = self._weights(users.data)
-        constant = float((weight * np.square(users.data - self.missing_value, dtype=np.float64)).sum())
-        return Problem(*sides, self._terms, constant)
+        off = users.data.astype(np.float64) - self.missing_value
+        constant = float((self._weights(users.data) * off * off).sum())
+        return Problem(self.side(users), self.side(items), self.terms, constant)
 
     @property
-    def _terms(self) -> Terms:
+    def terms(self) -> Terms:
+        """d = w - w_m, c = w (r - r_m)."""
         weight = 1.0 if isinstance(self.weight, Mapping) else float(self.weight)
-        return Terms(weight, t0=-self.missing_value, t1=1.0, missing=self.missing_weight)
+        return Terms(
+            self.missing_weight, d0=-self.missing_weight, d1=weight, c0=-weight * self.missing_value, c1=weight
+        )
 
     def _weights(self, values: Floats) -> Any:
         """w(r) of every pair, or the one number for all."""
@@ -84,25 +77,19 @@ class AllRank:
             return float(self.weight)
         known = np.array(sorted(self.weight), dtype=np.float32)
         place = np.searchsorted(known, values).clip(max=len(known) - 1)
-        if not (known[place] == values).all():
-            missing = float(values[known[place] != values][0])
-            raise DataError(f"AllRank: the table of weights has no rating {missing:g}; it has {list(self.weight)}.")
+        strange = known[place] != values
+        if strange.any():
+            raise DataError(
+                f"AllRank: the table of weights lacks rating {values[strange][0]:g}; it has {list(self.weight)}."
+            )
         return np.array([self.weight[key] for key in sorted(self.weight)], dtype=np.float32)[place]
 
-    def _side(self, matrix: Any, others: int) -> Side:
+    def side(self, matrix: Any) -> Side:
+        """Rows with their ridge, reg tr(W): tr(W) = w_m others + sum of w - w_m."""
         weight = self._weights(matrix.data)
-        counts = np.diff(matrix.indptr)
-        if isinstance(weight, float):
-            return side(matrix, self._ridge(others, counts * (weight - self.missing_weight)))
-        total = np.add.reduceat(np.append(weight - self.missing_weight, 0), matrix.indptr[:-1]) * (counts > 0)
-        return side(matrix, self._ridge(others, total), weight)
-
-    def _ridge(self, others: int, more: NDArray[Any]) -> NDArray[Any]:
-        """reg tr(W) of rows."""
-        return np.asarray(self.reg * (self.missing_weight * others + more))
-
-    def _row(self, other: Floats, codes: Codes, values: Floats) -> Floats:
-        from scipy.sparse import csr_array
-
-        row = csr_array((values, codes, [0, len(codes)]), shape=(1, len(other)))
-        return solved(self._side(row, len(other)), self._terms, other)[0]
+        more = np.diff(matrix.indptr) * (weight - self.missing_weight) if isinstance(weight, float) else None
+        if more is None:
+            row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+            more = np.bincount(row, weight - self.missing_weight, minlength=matrix.shape[0])
+        ridge: NDArray[Any] = self.reg * (self.missing_weight * matrix.shape[1] + more)
+        return side(matrix, ridge, None if isinstance(weight, float) else weight)

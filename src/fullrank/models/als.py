@@ -8,7 +8,6 @@ W and T are those of an observed pair, or `missing` and 0. Nothing of users x it
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -25,29 +24,27 @@ PART = 1 << 15  # observed pairs in a part of the work
 BLOCK = 1 << 14  # rows whose Gram matrix is summed in float32
 
 
-@dataclass(frozen=True)
-class Terms:
-    """Weight w0 + w1 value and target t0 + t1 value of an observed pair, and the weight of a missing one."""
+class Terms(NamedTuple):
+    """What an observed pair of value v and own weight g (or 1) adds: d = w - w_m = d0 + g (d1 + d2 v), c = w t =
+    g (c0 + c1 v); `missing` is w_m.
+    """
 
-    w0: float
-    w1: float = 0.0
-    t0: float = 0.0
-    t1: float = 0.0
-    missing: float = 0.0
-
-    def array(self, dtype: Any) -> NDArray[Any]:
-        """As the kernels take them."""
-        return np.array([self.w0, self.w1, self.t0, self.t1, self.missing], dtype=dtype)
+    missing: float
+    d0: float = 0.0
+    d1: float = 0.0
+    d2: float = 0.0
+    c0: float = 0.0
+    c1: float = 0.0
 
 
 class Side(NamedTuple):
-    """The observed pairs by row, and the ridge of every row."""
+    """The observed pairs by row, the ridge of every row, and perhaps a weight of every pair."""
 
     start: NDArray[np.int64]
-    index: NDArray[np.int32]
+    column: NDArray[np.int32]
     value: Floats
     ridge: NDArray[Any]
-    weight: Floats  # of every pair, or empty: then it follows from the value
+    weight: Floats  # empty where there is none
 
 
 def side(matrix: Any, ridge: NDArray[Any], weight: Floats | None = None, dtype: Any = np.float32) -> Side:
@@ -61,20 +58,48 @@ def side(matrix: Any, ridge: NDArray[Any], weight: Floats | None = None, dtype: 
     )
 
 
+class Frame(NamedTuple):
+    """The fixed side, turned into the eigenbasis of its own Gram matrix."""
+
+    turned: NDArray[Any]
+    eigen: NDArray[Any]
+    basis: NDArray[Any]
+
+
+def frame(other: NDArray[Any]) -> Frame:
+    """A turned copy of the fixed side."""
+    eigen, basis = _spectrum(other)
+    turned = other.copy()
+    _turn(turned, basis)
+    return Frame(turned, eigen, basis)
+
+
 def half_sweep(rows: Side, terms: Terms, other: NDArray[Any], out: NDArray[Any], solver: Solver) -> float:
     """Improve `out` (the rows) for a fixed `other`, both turned into the eigenbasis of other'other in place.
 
     Gives sum over rows of x'Ax - 2 b'x: with the constants of the objective, its value.
     """
-    from fullrank.kernels.als import solve_rows, step_rows
-
     eigen, basis = _spectrum(other)
     _turn(other, basis)
     if solver == "cg":
         _turn(out, basis)
+    return _improve(rows, terms, Frame(other, eigen, basis), out, solver)
+
+
+def solved(rows: Side, terms: Terms, fixed: Frame) -> NDArray[Any]:
+    """Exact rows, in the coordinates that the fixed side had before it was turned: fold-in."""
+    out = np.zeros((len(rows.start) - 1, fixed.turned.shape[1]), dtype=fixed.turned.dtype)
+    _improve(rows, terms, fixed, out, "exact")
+    return np.asarray(out @ fixed.basis.T)
+
+
+def _improve(rows: Side, terms: Terms, fixed: Frame, out: NDArray[Any], solver: Solver) -> float:
+    from fullrank.kernels.als import solve_rows, step_rows
+
     loss = np.empty(len(out))
     given = (
-        rows.start, rows.index, rows.value, rows.weight, terms.array(other.dtype), eigen, rows.ridge, other, out, loss,
+        rows.start, rows.column, rows.value, rows.weight, np.array(terms, dtype=out.dtype),
+        fixed.eigen, rows.ridge, fixed.turned, out, loss,
     )  # fmt: skip
 
     def work(part: tuple[int, int]) -> None:

@@ -12,13 +12,14 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.data.canonical import frozen
+from fullrank.data.canonical import checked_codes, frozen
 from fullrank.data.ids import Codes
 from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError
 from fullrank.kernels.product import product
 
 Floats: TypeAlias = NDArray[np.float32]
+Lists: TypeAlias = tuple[NDArray[np.int64], Codes, Floats]
 
 
 class Recipe(Protocol):
@@ -32,8 +33,13 @@ class Recipe(Protocol):
 class Model(Protocol):
     """What scores all items for a user; higher is better, always finite."""
 
-    train: Interactions  # what it has seen, and whose ids it uses
-    recipe: Any
+    @property
+    def train(self) -> Interactions:
+        """What it has seen, and whose ids it uses."""
+
+    @property
+    def recipe(self) -> Any:
+        """What it was made by."""
 
     def scores_into(self, users: Codes, out: Floats) -> None:
         """Fill `out` (users, items) with the scores of known users (codes)."""
@@ -45,7 +51,7 @@ class Model(Protocol):
         """The scores of somebody new, from what they did."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Factors:
     """score(u, i) = <p_u, q_i> + bias_i + offset."""
 
@@ -75,15 +81,41 @@ class Factors:
         """The same in a new array."""
         return in_new_array(self, users)
 
+    def __repr__(self) -> str:
+        return described(self)
+
     def history_scores(self, items: Codes, values: Floats) -> Floats:
         """The scores of somebody new, from what they did."""
         out = np.empty((1, len(self.items)), dtype=np.float32)
         self._scored(self.fold_in(items, values)[None, :], out)
-        return out[0]
+        return np.asarray(out[0])
 
     def fold_in(self, items: Codes, values: Floats) -> Floats:
-        """The vector of somebody new: the recipe's own row equation against the items."""
-        return np.asarray(self.recipe.user_vector(self, items, values), dtype=np.float32)
+        """The vector of somebody new from what they did: the recipe's own row equation against the items."""
+        return self._folded("items", items, values)
+
+    def fold_in_item(self, users: Codes, values: Floats) -> Floats:
+        """The vector of a new item from what people did with it: the same equation against the users."""
+        return self._folded("users", users, values)
+
+    def frame(self, side: str) -> Any:
+        """The items or users as row solves against them need them; made once."""
+        if side not in self._frames:
+            from fullrank.models.als import frame
+
+            self._frames[side] = frame(getattr(self, side))
+        return self._frames[side]
+
+    @cached_property
+    def _frames(self) -> dict[str, Any]:
+        return {}
+
+    def _folded(self, against: str, codes: Codes, values: Floats) -> Floats:
+        from scipy.sparse import csr_array
+
+        shape = 1, len(getattr(self, against))
+        pairs = csr_array((np.asarray(values, dtype=np.float32), codes, [0, len(codes)]), shape=shape)
+        return np.asarray(self.recipe.vectors(self, against, pairs)[0])
 
     def _scored(self, vectors: Floats, out: Floats) -> None:
         product(vectors, self._across, out)
@@ -93,7 +125,7 @@ class Factors:
             out += np.float32(self.offset)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ItemScores:
     """score(u, i) = score_i: the same list for everybody."""
 
@@ -113,12 +145,15 @@ class ItemScores:
         """The same in a new array."""
         return in_new_array(self, users)
 
+    def __repr__(self) -> str:
+        return described(self)
+
     def history_scores(self, items: Codes, values: Floats) -> Floats:
         """The scores of somebody new, from what they did."""
         return self.items
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ItemItem:
     """score(u, i) = sum over u's items j of value(u, j) similar[j, i]; `similar` is dense or sparse (CSR)."""
 
@@ -129,32 +164,63 @@ class ItemItem:
 
     def __post_init__(self) -> None:
         dense = isinstance(self.similar, np.ndarray)
+        if dense:
+            object.__setattr__(self, "similar", frozen(np.ascontiguousarray(self.similar, dtype=np.float32)))
         check_finite(self.recipe, "similar", self.similar if dense else self.similar.data)
+
+    @cached_property
+    def _histories(self) -> Lists:
+        return lists(self.train.by_user())
+
+    @cached_property
+    def _neighbours(self) -> Lists:
+        return lists(self.similar)
 
     def scores_into(self, users: Codes, out: Floats) -> None:
         """Fill `out` (users, items) with the scores of known users (codes)."""
-        matrix = self.train.by_user()
-        self._scored(users, matrix.indptr, matrix.indices, matrix.data, out)
+        self._scored(users, self._histories, out)
 
     def scores(self, users: Codes) -> Floats:
         """The same in a new array."""
         return in_new_array(self, users)
 
+    def __repr__(self) -> str:
+        return described(self)
+
     def history_scores(self, items: Codes, values: Floats) -> Floats:
         """The scores of somebody new, from what they did."""
+        if len(items) != len(values):
+            raise DataError(f"a history of {len(items)} items has {len(values)} values; give one for each.")
         out = np.empty((1, self.similar.shape[0]), dtype=np.float32)
-        start = np.array([0, len(items)], dtype=np.int32)
-        self._scored(np.zeros(1, dtype=np.int32), start, items, values, out)
-        return out[0]
+        history = as_lists([0, len(items)], checked_codes(items, self.train.n_items, "item"), values)
+        self._scored(np.zeros(1, dtype=np.int32), history, out)
+        return out.ravel()
 
-    def _scored(self, users: Codes, start: Any, item: Any, value: Any, out: Floats) -> None:
+    def _scored(self, users: Codes, histories: Lists, out: Floats) -> None:
         from fullrank.kernels.neighbours import add_dense, add_sparse
 
-        given = (users, frozen(start.view()), frozen(item.view()), frozen(value.view()), self.binary)
+        given = (checked_codes(users, len(histories[0]) - 1, "user"), *histories, self.binary)
         if isinstance(self.similar, np.ndarray):
             add_dense(*given, self.similar, out)
         else:
-            add_sparse(*given, self.similar.indptr, self.similar.indices, self.similar.data, out)
+            add_sparse(*given, *self._neighbours, out)
+
+
+def lists(matrix: Any) -> Lists:
+    """The rows of a CSR matrix as the kernels take them: start, column, value; read-only, always of the same types."""
+    return as_lists(matrix.indptr, matrix.indices, matrix.data)
+
+
+def as_lists(start: Any, code: Any, value: Any) -> Lists:
+    """The same from its three arrays, without copies where possible."""
+    types = (start, np.int64), (code, np.int32), (value, np.float32)
+    first, second, third = (frozen(np.ascontiguousarray(array, dtype=dtype).view()) for array, dtype in types)
+    return first, second, third
+
+
+def described(model: Model) -> str:
+    """How a model prints itself: its kind, its recipe, its size."""
+    return f"{type(model).__name__}({model.recipe}: {model.train.n_users:,} users, {model.train.n_items:,} items)"
 
 
 def in_new_array(model: Model, users: Any) -> Floats:

@@ -1,0 +1,21 @@
+"""Recipes by the name users write: command line, configuration, model files."""
+
+from __future__ import annotations
+
+from fullrank.models.allrank import AllRank
+from fullrank.models.allrank_binary import AllRankBinary
+from fullrank.models.bestseller import Bestseller
+from fullrank.models.ease import EASE
+from fullrank.models.ials import IALS
+from fullrank.models.itemcf import ItemCF
+from fullrank.models.puresvd import PureSVD
+
+RECIPES: dict[str, type] = {
+    "Bestseller": Bestseller,
+    "AllRank": AllRank,
+    "AllRankBinary": AllRankBinary,
+    "IALS": IALS,
+    "ItemCF": ItemCF,
+    "EASE": EASE,
+    "PureSVD": PureSVD,
+}

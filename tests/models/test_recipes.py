@@ -1,0 +1,59 @@
+"""Every recipe: the shared checks, and the square that is missing from the board."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import fullrank
+from fullrank import EASE, IALS, AllRank, AllRankBinary, Bestseller, ItemCF, PureSVD
+from fullrank.evaluation.rank import rank
+from fullrank.metrics import rr
+from fullrank.models.recipes import RECIPES
+from fullrank.testing.checkerboard import checkerboard
+from fullrank.testing.recipes import check_recipe
+
+SMALL: list[Any] = [
+    Bestseller(),
+    Bestseller(by="count"),
+    AllRank(factors=6, sweeps=3),
+    AllRank(factors=6, sweeps=3, solver="exact", weight={1: 1, 2: 1, 3: 1, 4: 2, 5: 2}),
+    AllRankBinary(factors=6, sweeps=3, relevant=4),
+    AllRankBinary(factors=6, sweeps=2, relevant=4, loss="logistic"),
+    IALS(factors=6, sweeps=3),
+    ItemCF(neighbours=5),
+    EASE(reg=20),
+    PureSVD(factors=6),
+]
+
+
+@pytest.mark.parametrize("recipe", SMALL, ids=str)
+def test_shared_checks(recipe: Any) -> None:
+    data = fullrank.simulate.ratings(users=60, items=50, density=0.15, seed=3).data
+    check_recipe(recipe, fullrank.holdout(data, 0.2, seed=0))
+
+
+def test_every_recipe_is_in_the_table_and_checked_here() -> None:
+    assert {type(recipe) for recipe in SMALL} == set(RECIPES.values())
+    assert all(name == recipe.__name__ for name, recipe in RECIPES.items())
+    assert all(recipe.__doc__ for recipe in RECIPES.values())
+
+
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        AllRank(factors=2, missing_value=0.0),
+        AllRank(factors=2, missing_value=0.0, solver="exact"),
+        AllRankBinary(factors=2, relevant=1, missing_weight=0.2),
+        AllRankBinary(factors=2, relevant=1, loss="logistic", missing_weight=0.2),
+        IALS(factors=2),
+        ItemCF(),
+        EASE(reg=1),
+        PureSVD(factors=2),
+    ],
+    ids=str,
+)
+def test_finds_the_missing_square(recipe: Any) -> None:
+    split = checkerboard(50, value=5.0)
+    assert (rr(rank(recipe.fit(split.train), split)) == 1).all()
