@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from glob import escape
 from pathlib import Path
 from typing import Any, cast
 
@@ -93,4 +94,6 @@ class Keeper:
             file.truncate(0)
             file.write(str(os.getpid()))
             file.flush()
+            for half_written in self.path.parent.glob(f".{escape(self.path.name[:100])}.*.tmp"):
+                half_written.unlink(missing_ok=True)  # by a fit that was killed
             yield

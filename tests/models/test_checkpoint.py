@@ -1,0 +1,135 @@
+"""Interrupted fits go on and end with the same bytes (FAULTS T1, T2, T7-T12)."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import fullrank
+from fullrank.data.interactions import Interactions
+from fullrank.errors import DataError, LockedError, ModelFileError, OutputError
+from fullrank.models.allrank import AllRank
+from fullrank.models.allrank_binary import AllRankBinary
+from fullrank.models.checkpoint import Keeper
+from fullrank.models.ials import IALS
+
+RECIPES: list[Any] = [
+    AllRank(factors=5, sweeps=6),
+    AllRank(factors=5, sweeps=6, solver="exact"),
+    IALS(factors=5, sweeps=6),
+    AllRankBinary(factors=3, relevant=4, loss="logistic", sweeps=4),
+]
+
+
+@pytest.fixture(scope="module")
+def data() -> Interactions:
+    return fullrank.simulate.ratings(users=80, items=60, density=0.2, seed=2).data
+
+
+class StopError(Exception):
+    """Thrown by a callback in the middle of a fit."""
+
+
+def stopping_at(sweep: int) -> Any:
+    def progress(now: int, of: int, objective: float) -> None:
+        if now == sweep:
+            raise StopError
+
+    return progress
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=str)
+def test_a_resumed_fit_ends_with_the_same_bytes(recipe: Any, data: Interactions, tmp_path: Path) -> None:
+    whole, path = recipe.fit(data, seed=3), tmp_path / "fit.checkpoint"
+    for sweep in range(1, recipe.sweeps + 1):
+        with pytest.raises(StopError):  # before the checkpoint of that sweep is written
+            recipe.fit(data, seed=3, checkpoint=path, progress=stopping_at(sweep))
+        found = Keeper(path, recipe, data, 3).found()
+        assert (found.sweeps if found else 0) == sweep - 1
+        if sweep < recipe.sweeps:
+            replace(recipe, sweeps=sweep).fit(data, seed=3, checkpoint=path)
+    again = recipe.fit(data, seed=3, checkpoint=path)
+    assert (again.users.tobytes(), again.items.tobytes()) == (whole.users.tobytes(), whole.items.tobytes())
+    told: list[int] = []
+    done = recipe.fit(data, seed=3, checkpoint=path, progress=lambda now, of, value: told.append(now))
+    assert told == []  # nothing was left to do (T10)
+    assert done.users.tobytes() == whole.users.tobytes()
+
+
+def test_killed_at_any_moment(data: Interactions, tmp_path: Path) -> None:
+    path = tmp_path / "fit.checkpoint"
+    code = f"""
+import fullrank
+data = fullrank.simulate.ratings(users=80, items=60, density=0.2, seed=2).data
+fullrank.AllRank(factors=5, sweeps=100000).fit(data, seed=3, checkpoint={str(path)!r})
+"""
+    for wait in (0.0, 0.02, 0.05):
+        child = subprocess.Popen([sys.executable, "-c", code])
+        try:
+            deadline = time.monotonic() + 60
+            before = path.stat().st_mtime_ns if path.exists() else 0
+            while time.monotonic() < deadline and not (path.exists() and path.stat().st_mtime_ns > before):
+                time.sleep(0.01)
+            time.sleep(wait)
+        finally:
+            child.send_signal(signal.SIGKILL)
+            child.wait()
+    found = Keeper(path, AllRank(factors=5), data, 3).found()
+    assert found is not None
+    straight = AllRank(factors=5, sweeps=found.sweeps).fit(data, seed=3)
+    assert found.users.tobytes() == straight.users.tobytes()
+    (tmp_path / ".fit.checkpoint.xyz.tmp").write_bytes(b"half of it")
+    AllRank(factors=5, sweeps=found.sweeps).fit(data, seed=3, checkpoint=path)
+    assert not [name for name in os.listdir(tmp_path) if name.endswith(".tmp")]
+
+
+def test_a_damaged_checkpoint_falls_back_on_the_one_before(data: Interactions, tmp_path: Path) -> None:
+    recipe, path = AllRank(factors=5, sweeps=4), tmp_path / "fit.checkpoint"
+    whole = recipe.fit(data, checkpoint=path)
+    path.write_bytes(path.read_bytes()[:-5])
+    with pytest.warns(RuntimeWarning, match=r"fit.checkpoint is damaged; going on from .*previous"):
+        again = recipe.fit(data, checkpoint=path)
+    assert again.users.tobytes() == whole.users.tobytes()
+    path.write_bytes(b"x")
+    (tmp_path / "fit.checkpoint.previous").write_bytes(b"y")
+    with pytest.raises(ModelFileError, match="no checkpoint can be used"):
+        recipe.fit(data, checkpoint=path)
+
+
+def test_another_fit_is_refused(data: Interactions, tmp_path: Path) -> None:
+    recipe, path = AllRank(factors=5, sweeps=2), tmp_path / "fit.checkpoint"
+    recipe.fit(data, checkpoint=path)
+    for what, other, seed, rows in (
+        ("recipe", AllRank(factors=5, reg=0.1, sweeps=2), 0, data),
+        ("seed", recipe, 1, data),
+        ("data", recipe, 0, data.where(data.user > 0)),
+    ):
+        with pytest.raises(DataError, match=f"of another fit: {what} differs"):
+            other.fit(rows, seed=seed, checkpoint=path)
+    more = replace(recipe, sweeps=5).fit(data, checkpoint=path)
+    assert more.users.tobytes() == AllRank(factors=5, sweeps=5).fit(data).users.tobytes()
+
+
+def test_two_fits_do_not_share_a_checkpoint(data: Interactions, tmp_path: Path) -> None:
+    recipe, path = AllRank(factors=5, sweeps=2), tmp_path / "fit.checkpoint"
+    with Keeper(path, recipe, data, 0).locked(), pytest.raises(LockedError, match=f"locked by process {os.getpid()}"):
+        recipe.fit(data, checkpoint=path)
+    assert LockedError.exit_code == 75
+    recipe.fit(data, checkpoint=path)
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_training(data: Interactions, tmp_path: Path) -> None:
+    told: list[int] = []
+    with pytest.raises(OutputError, match="there is no folder"):
+        AllRank().fit(data, checkpoint=tmp_path / "no" / "x", progress=lambda *now: told.append(1))
+    with pytest.raises(OutputError, match="is a folder"):
+        AllRank().fit(data, checkpoint=tmp_path, progress=lambda *now: told.append(1))
+    assert told == []
