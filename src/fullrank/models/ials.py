@@ -53,6 +53,10 @@ class IALS:
         """What a state of the alternation predicts."""
         return Factors(state.users, state.items, train, self)
 
+    def ones(self, train: Interactions) -> Interactions:
+        """What counts as 1."""
+        return train
+
     def problem(self, train: Interactions) -> Problem:
         """The pairs by user and by item, and the constant part of the objective: the sum of c."""
         users = train.by_user()

@@ -49,18 +49,8 @@ class PureSVD:
             raise DataError(f"PureSVD: no value is at least {self.relevant:g}; lower 'relevant'.")
         most = min(train.n_users, train.n_items)
         check("factors", self.factors, self.factors <= most, f"at most {most}, the number of users or items here")
-        width, binary = min(self.factors // 2 + 8, most), self.relevant is not None
-        by_user, by_item = lists(rows.by_user()), lists(rows.by_item())
-        vectors = np.random.default_rng(seed).standard_normal((train.n_items, width), dtype=np.float32)
-        powers = []
-        with one_blas_thread():
-            for _ in range(self.sweeps):
-                image = _orthonormal(_product(by_user, binary, vectors))  # (users, width)
-                vectors = _orthonormal(_product(by_item, binary, image))  # (items, width)
-                powers.append(vectors)
-            space = _orthonormal(np.concatenate(powers, axis=1))  # (items, sweeps * width)
-            items = _singular(_product(by_user, binary, space), space)[:, : self.factors]
-        return Factors(_product(by_user, binary, items), items, train, self)
+        users, items = singular_vectors(rows, self.factors, self.sweeps, seed, binary=self.relevant is not None)
+        return Factors(users, items, train, self)
 
     def vectors(self, fixed: Factors, against: str, pairs: Any) -> Floats:
         """New users X are X Q, as known ones are; new items Y are Y P / S^2 where P = X Q: of least squares."""
@@ -75,6 +65,24 @@ class PureSVD:
             return image
         length2 = np.square(other, dtype=np.float64).sum(axis=0)
         return (image / np.where(length2 > 0, length2, np.inf)).astype(np.float32)
+
+
+def singular_vectors(
+    rows: Interactions, factors: int, sweeps: int, seed: int, *, binary: bool
+) -> tuple[Floats, Floats]:
+    """X Q and Q: nearly the first singular vectors of these pairs, more nearly with more sweeps."""
+    width = min(factors // 2 + 8, rows.n_users, rows.n_items)
+    by_user, by_item = lists(rows.by_user()), lists(rows.by_item())
+    vectors = np.random.default_rng(seed).standard_normal((rows.n_items, width), dtype=np.float32)
+    powers = []
+    with one_blas_thread():
+        for _ in range(sweeps):
+            image = _orthonormal(_product(by_user, binary, vectors))  # (users, width)
+            vectors = _orthonormal(_product(by_item, binary, image))  # (items, width)
+            powers.append(vectors)
+        space = _orthonormal(np.concatenate(powers, axis=1))  # (items, sweeps * width)
+        items = _singular(_product(by_user, binary, space), space)[:, :factors]
+    return _product(by_user, binary, items), items
 
 
 def _product(rows: Lists, binary: bool, vectors: Floats) -> Floats:
