@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -42,20 +43,21 @@ def started(peer: Peer, folder: Path, stack: ExitStack, blas_threads: int = 1) -
 
 def taking_turns(ways: Mapping[str, Once], seconds: float) -> tuple[dict[str, Times], float]:
     """Rounds for about so long: of several runs each where these are short, of one where they are long."""
-    cost = sum(once()[0] for once in ways.values())
+    first = {name: once() for name, once in ways.items()}
+    cost = sum(wall for wall, _ in first.values())
     if seconds > 5 * RUNS * cost:
         return in_turn(ways, rounds=min(ROUNDS, int(seconds / (RUNS * cost))))
-    rounds = max(FEWEST, int(seconds / cost)) if cost < seconds * 100 else FEWEST
-    return in_turn({name: _once_a_round(once) for name, once in ways.items()}, rounds)
+    rounds = max(FEWEST, int(seconds / cost)) if cost < math.inf else FEWEST
+    return in_turn({name: _once_a_round(once, first[name]) for name, once in ways.items()}, rounds)
 
 
-def _once_a_round(once: Once) -> Once:
-    """Runs first and then every `RUNS` times; in between it gives what it found last."""
-    calls, found = 0, (0.0, 0.0)
+def _once_a_round(once: Once, found: tuple[float, float]) -> Once:
+    """Runs at the first of every `RUNS` calls, after one to warm up that is done already."""
+    calls = 0
 
     def thrifty() -> tuple[float, float]:
         nonlocal calls, found
-        if calls % RUNS == 1 or not calls:
+        if calls % RUNS == 1:
             found = once()
         calls += 1
         return found

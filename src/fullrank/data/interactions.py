@@ -125,7 +125,7 @@ class Interactions:
     def _by_user(self) -> csr_array:
         from scipy.sparse import csr_array
 
-        data = np.ones(len(self), dtype=np.float32) if self.value is None else self.value
+        data = frozen(np.ones(len(self), dtype=np.float32)) if self.value is None else self.value
         matrix = csr_array((data, self.item, self.starts), shape=(self.n_users, self.n_items), copy=False)
         matrix.has_canonical_format = True
         return matrix
@@ -134,6 +134,8 @@ class Interactions:
     def _by_item(self) -> csr_array:
         matrix = self._by_user.T.tocsr()
         matrix.has_canonical_format = True
+        for array in (matrix.data, matrix.indices, matrix.indptr):
+            frozen(array)
         return matrix
 
     @cached_property

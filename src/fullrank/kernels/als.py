@@ -21,7 +21,8 @@ from fullrank.kernels.compiling import summing_kernel
 
 Array = NDArray[Any]
 
-TILE, PAIRS = 64, 120  # factors and pairs whose product stays in the fastest kernel of BLAS
+FEW, MANY = 120, 1024  # pairs of a row in one product: with few factors, BLAS has a faster kernel for few
+SMALL = 64
 
 
 @summing_kernel
@@ -98,35 +99,21 @@ def _normal(
     first: int, n: int, index: Array, value: Array, weight: Array, terms: Array, other: Array,
     b: Array, scaled: Array, d: Array, c: Array, part: Array, matrix: Array, rhs: Array,
 ) -> None:  # fmt: skip
-    """sum d q q' (its lower half) and sum c q of a row: some pairs and a tile of factors at a time, as BLAS likes it.
-
-    `b` and `scaled` are (tiles, pairs, width); columns of theirs beyond the last factor are 0.
-    """
+    """sum d q q' and sum c q of a row, as many of its pairs at a time as `b` holds."""
     f = other.shape[1]
-    tiles, most, width = b.shape
     matrix[:] = 0
     rhs[:] = 0
-    for begin in range(first, first + n, most):
-        m = min(most, first + n - begin)
+    for begin in range(first, first + n, b.shape[0]):
+        m = min(b.shape[0], first + n - begin)
+        _gather(begin, m, index, value, weight, terms, other, b, d, c)
         for k in range(m):
-            v = value[begin + k]
-            g = weight[begin + k] if weight.shape[0] > 0 else np.float32(1)
-            d[k] = terms[1] + g * (terms[2] + terms[3] * v)
-            c[k] = g * (terms[4] + terms[5] * v)
-            j = index[begin + k]
             for a in range(f):
-                rhs[a] += c[k] * other[j, a]
-            for tile in range(tiles):
-                low = tile * width
-                for a in range(min(width, f - low)):
-                    b[tile, k, a] = other[j, low + a]
-                    scaled[tile, k, a] = d[k] * other[j, low + a]
-        for one in range(tiles):
-            for two in range(one + 1):
-                np.dot(b[one, :m].T, scaled[two, :m], part)
-                for a in range(min(width, f - one * width)):
-                    for z in range(min(width, f - two * width)):
-                        matrix[one * width + a, two * width + z] += part[a, z]
+                rhs[a] += c[k] * b[k, a]
+                scaled[k, a] = d[k] * b[k, a]
+        np.dot(b[:m].T, scaled[:m], part)
+        for a in range(f):
+            for z in range(f):
+                matrix[a, z] += part[a, z]
 
 
 @summing_kernel
@@ -141,13 +128,12 @@ def solve_rows(
         x = D^-1/2 S' (I + S S')^-1 d^-1/2 c
     """
     f = other.shape[1]
-    tiles = (f + TILE - 1) // TILE
-    width = (f + tiles - 1) // tiles
-    tiled = np.zeros((tiles, PAIRS, width), dtype=other.dtype)
-    scaled, part = np.zeros_like(tiled), np.empty((width, width), dtype=other.dtype)
-    most = max(f, PAIRS)
-    b, d, c = np.empty((f, f), dtype=other.dtype), np.empty(most, dtype=other.dtype), np.empty(most, dtype=other.dtype)
-    flat, base, rhs = np.empty(f * f, dtype=other.dtype), np.empty(f, dtype=other.dtype), np.empty(f, dtype=other.dtype)
+    pairs = FEW if f <= SMALL else MANY
+    most = max(f, pairs)
+    b, scaled = np.empty((most, f), dtype=other.dtype), np.empty((pairs, f), dtype=other.dtype)
+    d, c = np.empty(most, dtype=other.dtype), np.empty(most, dtype=other.dtype)
+    flat, part = np.empty(f * f, dtype=other.dtype), np.empty((f, f), dtype=other.dtype)
+    base, rhs = np.empty(f, dtype=other.dtype), np.empty(f, dtype=other.dtype)
     for i in range(low, high):
         first, n = start[i], start[i + 1] - start[i]
         x = out[i]
@@ -180,7 +166,7 @@ def solve_rows(
                 x[a] *= base[a]
         else:
             matrix = flat.reshape(f, f)
-            _normal(first, n, index, value, weight, terms, other, tiled, scaled, d, c, part, matrix, rhs)
+            _normal(first, n, index, value, weight, terms, other, b[:pairs], scaled, d, c, part, matrix, rhs)
             for a in range(f):
                 matrix[a, a] += base[a]
                 x[a] = rhs[a]
