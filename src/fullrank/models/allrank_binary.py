@@ -96,7 +96,7 @@ class AllRankBinary:
         return out
 
     def _alternate(self, users: Side, items: Side, begin: State, watch: Watch) -> State:
-        state = begin._replace(users=begin.users.copy(), items=begin.items.copy())
+        state = begin
         for sweep in range(begin.sweeps, self.sweeps):
             self._newton(items, state.users, state.items)
             loss = self._newton(users, state.items, state.users)

@@ -161,8 +161,8 @@ Watch: TypeAlias = Callable[[State], bool]  # called after every sweep; True sto
 
 def alternate(by_user: Side, by_item: Side, terms: Terms, begin: State, sweeps: int, solver: Solver,
               constant: float = 0.0, watch: Watch | None = None) -> State:  # fmt: skip
-    """Items, then users, `sweeps` times in all (S0 Eq. 15, 16); `begin` is not changed."""
-    state = begin._replace(users=begin.users.copy(), items=begin.items.copy())
+    """Items, then users, `sweeps` times in all (S0 Eq. 15, 16); the arrays of `begin` are changed."""
+    state = begin
     for sweep in range(begin.sweeps, sweeps):
         half_sweep(by_item, terms, state.users, state.items, solver)
         loss = half_sweep(by_user, terms, state.items, state.users, solver)

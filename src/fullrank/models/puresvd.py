@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.data.canonical import checked_codes, frozen
+from fullrank.data.canonical import checked_codes, frozen, row_blocks
 from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError, check, check_integer, is_number
 from fullrank.kernels.threads import in_parallel, one_blas_thread
@@ -16,6 +16,7 @@ from fullrank.models.columns import check_feedback
 from fullrank.models.model import Factors, Floats, Lists, as_lists, lists
 
 ROWS = 256  # multiplied at a time
+BLOCK = 1 << 12  # rows of vectors in float64 at a time
 
 
 @dataclass(frozen=True)
@@ -102,14 +103,32 @@ def _product(rows: Lists, binary: bool, vectors: Floats) -> Floats:
 
 
 def _orthonormal(vectors: Floats) -> Floats:
-    """Orthonormal columns that span the same space."""
-    return np.linalg.qr(vectors.astype(np.float64))[0].astype(np.float32)
+    """Orthonormal columns that span the same space: vectors R^-1, some rows at a time."""
+    triangle = _triangle(vectors)
+    sizes = np.abs(np.diag(triangle))
+    if sizes.min() <= 1e-10 * sizes.max():  # they span less than their number
+        return np.linalg.qr(vectors.astype(np.float64))[0].astype(np.float32)
+    return _times(vectors, np.asarray(np.linalg.inv(triangle), dtype=np.float64))
+
+
+def _triangle(vectors: Floats) -> NDArray[np.float64]:
+    """R of vectors = Q R, from the R of blocks of rows."""
+    parts = [np.linalg.qr(vectors[some].astype(np.float64), mode="r") for some in row_blocks(len(vectors), BLOCK)]
+    return np.asarray(np.linalg.qr(np.concatenate(parts), mode="r"))
+
+
+def _times(vectors: Floats, matrix: NDArray[np.float64]) -> Floats:
+    """vectors @ matrix in float64, some rows at a time."""
+    out = np.empty((len(vectors), matrix.shape[1]), dtype=np.float32)
+    for some in row_blocks(len(vectors), BLOCK):
+        out[some] = vectors[some].astype(np.float64) @ matrix
+    return out
 
 
 def _singular(image: Floats, space: Floats) -> Floats:
     """Orthonormal columns turned so that their images under X (given) are orthogonal, the longest first."""
-    _, _, turn = np.linalg.svd(np.linalg.qr(image.astype(np.float64), mode="r"))
-    turned: NDArray[np.float64] = space.astype(np.float64) @ turn.T
+    _, _, turn = np.linalg.svd(_triangle(image))
+    turned = _times(space, np.asarray(turn.T, dtype=np.float64))
     largest = np.abs(turned).argmax(axis=0)
-    turned *= np.where(turned[largest, np.arange(turned.shape[1])] < 0, -1, 1)
-    return turned.astype(np.float32)
+    turned *= np.where(turned[largest, np.arange(turned.shape[1])] < 0, -1, 1).astype(np.float32)
+    return turned
