@@ -57,12 +57,19 @@ def run() -> list[Row]:
 
 
 def sweep_of(data: fullrank.Interactions, factors: int) -> Callable[[Solver], Once]:
-    """One sweep of ours, always from the same factors."""
+    """One sweep of ours, always from the same factors, copied before the clock runs as the peers' are."""
     problem = IALS(factors, missing_weight=0.1, reg=0.003).problem(data)
     given = problem.by_user, problem.by_item, problem.terms
     start = State(seeded(data.n_users, factors, 0, 0), seeded(data.n_items, factors, 0, 1), 0, np.inf)
     warm = alternate(*given, start, 2, "cg", problem.constant)
-    return lambda solver: timed(partial(alternate, *given, warm, warm.sweeps + 1, solver, problem.constant))
+
+    def once(solver: Solver) -> Once:
+        def sweep(state: State) -> None:
+            alternate(*given, state, state.sweeps + 1, solver, problem.constant)
+
+        return timed(sweep, lambda: (warm._replace(users=warm.users.copy(), items=warm.items.copy()),))
+
+    return once
 
 
 def sweeps(name: str, data: fullrank.Interactions, path: Path, workers: Workers) -> list[Row]:
