@@ -24,8 +24,9 @@ from benchmarks.training_alone import alone, compilation
 from benchmarks.training_data import movielens, some, synthetic, write
 from benchmarks.training_turns import PEERS, THREADS, Row, against, started, taking_turns, verdict
 from benchmarks.turns import Once, Times, fastest, timed
-from fullrank.models.als import Solver, State, alternate, seeded
+from fullrank.models.als import Solver, alternate, seeded
 from fullrank.models.ials import IALS
+from fullrank.models.state import State
 
 SIZES = {"ml-1m": (16, 64, 128, 256), "10m": (64, 128)}
 SECONDS = {"ml-1m": 10.0, "10m": 25.0}  # of turns at one size
@@ -60,14 +61,15 @@ def sweep_of(data: fullrank.Interactions, factors: int) -> Callable[[Solver], On
     """One sweep of ours, always from the same factors, copied before the clock runs as the peers' are."""
     problem = IALS(factors, missing_weight=0.1, reg=0.003).problem(data)
     given = problem.by_user, problem.by_item, problem.terms
-    start = State(seeded(data.n_users, factors, 0, 0), seeded(data.n_items, factors, 0, 1), 0, np.inf)
+    first = {"users": seeded(data.n_users, factors, 0, 0), "items": seeded(data.n_items, factors, 0, 1)}
+    start = State(first, 0, np.inf)
     warm = alternate(*given, start, 2, "cg", problem.constant)
 
     def once(solver: Solver) -> Once:
         def sweep(state: State) -> None:
-            alternate(*given, state, state.sweeps + 1, solver, problem.constant)
+            alternate(*given, state, state.done + 1, solver, problem.constant)
 
-        return timed(sweep, lambda: (warm._replace(users=warm.users.copy(), items=warm.items.copy()),))
+        return timed(sweep, lambda: (warm.copied(),))
 
     return once
 

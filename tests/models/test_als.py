@@ -18,10 +18,11 @@ from fullrank.errors import DataError, ParameterError
 from fullrank.kernels.threads import threads
 from fullrank.models.allrank import AllRank
 from fullrank.models.allrank_binary import AllRankBinary
-from fullrank.models.als import State, Terms, alternate, frame, half_sweep, seeded, side, solved
-from fullrank.models.fitting import Course, Training
+from fullrank.models.als import Terms, alternate, frame, half_sweep, seeded, side, solved
 from fullrank.models.ials import IALS
 from fullrank.models.model import Factors
+from fullrank.models.state import State
+from fullrank.models.training import Course, Training
 
 RECIPES = [
     AllRank(factors=4, sweeps=6),
@@ -147,15 +148,15 @@ def test_any_shape_reaches_a_stationary_point(users: int, items: int, factors: i
     matrix = csr_array(np.where(rng.random((users, items)) < 0.5, rng.integers(1, 6, (users, items)), 0).astype("f4"))
     terms = Terms(missing, d0=-missing, d1=1.0, c1=1.0)
     sides = [side(m.tocsr(), np.full(m.shape[0], 0.3), dtype=np.float64) for m in (matrix, matrix.T)]
-    begin = State(*(seeded(n, factors, seed, s, np.float64) for n, s in ((users, 0), (items, 1))), 0, np.inf)
+    first = {"users": seeded(users, factors, seed, 0, np.float64), "items": seeded(items, factors, seed, 1, np.float64)}
     if not matrix.nnz:
         return
-    final = alternate(sides[0], sides[1], terms, begin, 400, "exact")
+    final = alternate(sides[0], sides[1], terms, State(first, 0, np.inf), 400, "exact").parameters
     weight = np.where(matrix.toarray() > 0, 1, missing)
-    error = weight * (final.users @ final.items.T - matrix.toarray())
-    gradient = error @ final.items + 0.3 * final.users
+    error = weight * (final["users"] @ final["items"].T - matrix.toarray())
+    gradient = error @ final["items"] + 0.3 * final["users"]
     assert np.abs(gradient).max() < 1e-3
-    gradient = error.T @ final.users + 0.3 * final.items
+    gradient = error.T @ final["users"] + 0.3 * final["items"]
     assert np.abs(gradient).max() < 1e-2
 
 
@@ -283,6 +284,6 @@ def test_bad_data() -> None:
         IALS().fit(events, seed=-1)
     course = Course(IALS(), ratings(), Training())
     with pytest.raises(DataError, match="IALS: the objective became nan in sweep 3; use more regularisation"):
-        course.watch(State(np.zeros((1, 1)), np.zeros((1, 1)), 3, float("nan")))
+        course.watch(State({}, 3, float("nan")))
     with pytest.raises(DataError, match="IALS: users became NaN or infinite"):
         Factors(np.full((30, 2), np.nan), np.zeros((20, 2)), ratings(), IALS())

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank.kernels.compiling import kernel
+from fullrank.kernels.random import mixed
 
 Array = NDArray[Any]
 
@@ -147,15 +148,6 @@ def count_block(
 
 
 @kernel
-def _mixed(x: Any) -> Any:
-    """SplitMix64's finaliser."""
-    x = x + np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
-
-
-@kernel
 def sample_block(
     scores: Array, users: Array, start: Array, held: Array,
     seen_start: Array, seen: Array, more_start: Array, more: Array,
@@ -192,10 +184,10 @@ def sample_block(
                     taken += 1
         elif rest > 0:
             count = np.uint64(0)
-            key = _mixed(_mixed(np.uint64(seed)) + np.uint64(user))
+            key = mixed(mixed(np.uint64(seed)) + np.uint64(user))
             while taken < m:
                 count += np.uint64(1)
-                j = int(np.float64(_mixed(key + count) >> np.uint64(11)) * 2.0**-53 * n)
+                j = int(np.float64(mixed(key + count) >> np.uint64(11)) * 2.0**-53 * n)
                 if state[j] == 0:
                     drawn[taken] = j
                     taken += 1

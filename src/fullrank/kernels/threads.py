@@ -47,6 +47,17 @@ def in_parallel(work: Callable[[Task], Done], tasks: Iterable[Task]) -> list[Don
         return list(pool.map(work, todo))
 
 
+@contextmanager
+def team() -> Iterator[Callable[[Callable[[Task], object], Iterable[Task]], None]]:
+    """`in_parallel` for many short turns: the threads are started once; a turn ends when all its tasks have."""
+    workers = threads()
+    if workers == 1:
+        yield lambda work, tasks: [work(task) for task in tasks] and None
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        yield lambda work, tasks: list(pool.map(work, tasks)) and None
+
+
 def in_order(work: Callable[[Task], Done], tasks: Iterable[Task]) -> Iterator[tuple[Task, Done]]:
     """Every task with its result, in order; several threads work a few tasks ahead, never more."""
     ahead: deque[tuple[Task, Future[Done]]] = deque()

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError, check, is_number
-from fullrank.models.als import Floats, Side, State, Terms, side, solved
-from fullrank.models.fitting import Problem, SolverName, Training, check_common, fitted
+from fullrank.models.als import Floats, Side, Terms, side, solved
+from fullrank.models.fitting import Problem, SolverName, check_common, fitted
 from fullrank.models.model import Factors
+from fullrank.models.state import State
+from fullrank.models.training import Training
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class AllRank:
 
     def model(self, state: State, train: Interactions) -> Factors:
         """What a state of the alternation predicts."""
-        return Factors(state.users, state.items, train, self, offset=self.missing_value)
+        return Factors(**state.parameters, train=train, recipe=self, offset=self.missing_value)
 
     def problem(self, train: Interactions) -> Problem:
         """The pairs by user and by item, and the constant part of the objective."""

@@ -12,9 +12,11 @@ from fullrank.data.canonical import row_blocks
 from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError, check, is_number
 from fullrank.kernels.threads import in_parallel, one_blas_thread
-from fullrank.models.als import Floats, Side, State, Terms, Watch, side, solved
-from fullrank.models.fitting import Problem, SolverName, Training, check_common, fitted, supervised
+from fullrank.models.als import Floats, Side, Terms, side, solved
+from fullrank.models.fitting import Problem, SolverName, check_common, fitted, start
 from fullrank.models.model import Factors
+from fullrank.models.state import State, Watch
+from fullrank.models.training import Training, supervised
 
 ROWS = 64  # a part of the work
 NEWTON = 8  # steps of a fold-in
@@ -57,11 +59,11 @@ class AllRankBinary:
             return self.model(fitted(self.problem(train), self, train, seed, said), train)
         sides = self.side(train.by_user()), self.side(train.by_item())
         run = lambda begin, watch: self._alternate(*sides, begin, watch)  # noqa: E731
-        return self.model(supervised(self, train, seed, said, run), train)
+        return self.model(supervised(self, train, seed, said, lambda: start(self, train, seed), run), train)
 
     def model(self, state: State, train: Interactions) -> Factors:
         """What a state of the alternation predicts."""
-        return Factors(state.users, state.items, train, self)
+        return Factors(**state.parameters, train=train, recipe=self)
 
     def ones(self, train: Interactions) -> Interactions | None:
         """What counts as 1, where squares are fitted to it."""
@@ -97,11 +99,12 @@ class AllRankBinary:
 
     def _alternate(self, users: Side, items: Side, begin: State, watch: Watch) -> State:
         state = begin
-        for sweep in range(begin.sweeps, self.sweeps):
-            self._newton(items, state.users, state.items)
-            loss = self._newton(users, state.items, state.users)
-            shrunk = float(items.ridge @ np.square(state.items, dtype=np.float64).sum(axis=1))
-            state = state._replace(sweeps=sweep + 1, objective=loss + shrunk)
+        p, q = state.parameters["users"], state.parameters["items"]
+        for sweep in range(begin.done, self.sweeps):
+            self._newton(items, p, q)
+            loss = self._newton(users, q, p)
+            shrunk = float(items.ridge @ np.square(q, dtype=np.float64).sum(axis=1))
+            state = state._replace(done=sweep + 1, objective=loss + shrunk)
             if watch(state):
                 break
         return state

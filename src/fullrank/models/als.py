@@ -7,7 +7,6 @@ W and T are those of an observed pair, or `missing` and 0. Nothing of users x it
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from fullrank.data.canonical import frozen, owned, row_blocks
 from fullrank.kernels.threads import in_parallel, one_blas_thread
+from fullrank.models.state import State, Watch
 
 Floats: TypeAlias = NDArray[np.float32]
 Solver: TypeAlias = Literal["exact", "cg"]
@@ -147,27 +147,16 @@ def _turn(factors: NDArray[Any], basis: NDArray[Any]) -> None:
         in_parallel(work, row_blocks(len(factors), BLOCK))
 
 
-class State(NamedTuple):
-    """Where the alternation is: after so many sweeps, with this objective."""
-
-    users: NDArray[Any]
-    items: NDArray[Any]
-    sweeps: int
-    objective: float
-
-
-Watch: TypeAlias = Callable[[State], bool]  # called after every sweep; True stops
-
-
 def alternate(by_user: Side, by_item: Side, terms: Terms, begin: State, sweeps: int, solver: Solver,
               constant: float = 0.0, watch: Watch | None = None) -> State:  # fmt: skip
     """Items, then users, `sweeps` times in all (S0 Eq. 15, 16); the arrays of `begin` are changed."""
     state = begin
-    for sweep in range(begin.sweeps, sweeps):
-        half_sweep(by_item, terms, state.users, state.items, solver)
-        loss = half_sweep(by_user, terms, state.items, state.users, solver)
-        shrunk = float(np.dot(by_item.ridge.astype(np.float64), np.square(state.items, dtype=np.float64).sum(axis=1)))
-        state = state._replace(sweeps=sweep + 1, objective=constant + loss + shrunk)
+    users, items = state.parameters["users"], state.parameters["items"]
+    for sweep in range(begin.done, sweeps):
+        half_sweep(by_item, terms, users, items, solver)
+        loss = half_sweep(by_user, terms, items, users, solver)
+        shrunk = float(np.dot(by_item.ridge.astype(np.float64), np.square(items, dtype=np.float64).sum(axis=1)))
+        state = state._replace(done=sweep + 1, objective=constant + loss + shrunk)
         if watch is not None and watch(state):
             break
     return state

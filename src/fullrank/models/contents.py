@@ -38,14 +38,27 @@ HISTORY: Parts = (
 
 @dataclass(frozen=True)
 class Kind:
-    """The arrays of a kind of model (a sparse one is three), and its numbers, which stand in the manifest."""
+    """The arrays of a kind of model (a sparse one is three), and its numbers, which stand in the manifest.
+
+    A kind without a list of its arrays has any, of float32, in a dict.
+    """
 
     model: type[Any]
-    parts: Parts
+    parts: Parts | None
     scalars: dict[str, type] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """A state of training as it is kept in a file; `recipe` tells what it belongs to."""
+
+    parameters: Arrays
+    train: Interactions
+    recipe: Any
+
+
 KINDS = {
+    "state": Kind(Kept, None),
     "factors": Kind(
         Factors,
         (({"users": "F32 users factors", "items": "F32 items factors"},), ({"bias": "F32 items"}, {})),
@@ -86,7 +99,7 @@ def check_tensors(kind: Any, tensors: Mapping[str, Tensor]) -> None:
 def _expected(kind: str, tensors: Mapping[str, Tensor]) -> Form:
     """The form that every part has here, in one."""
     expected: Form = {}
-    for part in (*HISTORY, *KINDS[kind].parts):
+    for part in (*HISTORY, *(KINDS[kind].parts or _any(tensors))):
         there = {name for form in part for name in form if name in tensors}
         form = next((form for form in part if form.keys() == there), None)
         if form is None:
@@ -96,6 +109,13 @@ def _expected(kind: str, tensors: Mapping[str, Tensor]) -> Form:
     if unknown := tensors.keys() - expected.keys():
         raise _unfit(f"tensor {shown(min(unknown))} does not belong to a model of kind '{kind}'")
     return expected
+
+
+def _any(tensors: Mapping[str, Tensor]) -> Parts:
+    """Every tensor that is not of a history, whatever its size."""
+    names = tensors.keys() - {name for part in HISTORY for form in part for name in form}
+    sizes = {name: " ".join(f"{name}.{axis}" for axis in range(len(tensors[name].shape))) for name in names}
+    return (({name: f"F32 {sizes[name]}" for name in sorted(names)},),)
 
 
 def _agrees(sizes: dict[str, int], dimension: str, n: int) -> bool:
@@ -118,6 +138,8 @@ def check_finite(arrays: Arrays) -> None:
 
 def model_arrays(model: Any) -> Arrays:
     """The arrays among a model's fields."""
+    if isinstance(model, Kept):
+        return model.parameters
     arrays: Arrays = {}
     for name in (part.name for part in fields(model)):
         array = getattr(model, name)
@@ -252,6 +274,8 @@ def model_from(manifest: Manifest, arrays: Arrays, recipes: Recipes) -> Model:
     own = {name: array for name, array in arrays.items() if name not in names}
     if "similar_start" in own:
         own = {"similar": _sparse("similar", own, train.n_items)}
+    if kind.parts is None:
+        own = {"parameters": own}  # type: ignore[dict-item]
     made: Model = kind.model(
         **own, **_scalars(manifest["scalars"], kind.scalars), train=train, recipe=_recipe(manifest["recipe"], recipes)
     )

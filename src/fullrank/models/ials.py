@@ -9,9 +9,11 @@ import numpy as np
 
 from fullrank.data.interactions import Interactions
 from fullrank.errors import check, is_number
-from fullrank.models.als import Floats, Side, State, Terms, side, solved
-from fullrank.models.fitting import Problem, SolverName, Training, check_common, fitted
+from fullrank.models.als import Floats, Side, Terms, side, solved
+from fullrank.models.fitting import Problem, SolverName, check_common, fitted
 from fullrank.models.model import Factors
+from fullrank.models.state import State
+from fullrank.models.training import Training
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class IALS:
 
     def model(self, state: State, train: Interactions) -> Factors:
         """What a state of the alternation predicts."""
-        return Factors(state.users, state.items, train, self)
+        return Factors(**state.parameters, train=train, recipe=self)
 
     def ones(self, train: Interactions) -> Interactions:
         """What counts as 1."""
