@@ -48,14 +48,14 @@ def in_parallel(work: Callable[[Task], Done], tasks: Iterable[Task]) -> list[Don
 
 
 @contextmanager
-def team() -> Iterator[Callable[[Callable[[Task], object], Iterable[Task]], None]]:
+def team() -> Iterator[Callable[[Callable[[Task], object], Iterable[Task]], object]]:
     """`in_parallel` for many short turns: the threads are started once; a turn ends when all its tasks have."""
     workers = threads()
     if workers == 1:
-        yield lambda work, tasks: [work(task) for task in tasks] and None
+        yield lambda work, tasks: [work(task) for task in tasks]
         return
     with ThreadPoolExecutor(workers) as pool:
-        yield lambda work, tasks: list(pool.map(work, tasks)) and None
+        yield lambda work, tasks: list(pool.map(work, tasks))
 
 
 def in_order(work: Callable[[Task], Done], tasks: Iterable[Task]) -> Iterator[tuple[Task, Done]]:

@@ -7,6 +7,7 @@ same for any number of threads.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,4 +27,4 @@ def item_ranges(counts: NDArray[np.int64], parts: int) -> list[tuple[int, int]]:
     total = np.cumsum(counts + 1)
     inner = np.searchsorted(total, total[-1] * np.arange(1, parts) / parts)
     edges = [0, *inner.tolist(), len(counts)]
-    return [(low, high) for low, high in zip(edges[:-1], edges[1:], strict=True) if low < high]
+    return [(low, high) for low, high in pairwise(edges) if low < high]
