@@ -37,20 +37,29 @@ from fullrank.kernels.threads import threads
 from fullrank.models.allrank import AllRank
 from fullrank.models.allrank_binary import AllRankBinary
 from fullrank.models.bestseller import Bestseller
+from fullrank.models.bpr import BPR
 from fullrank.models.ease import EASE
 from fullrank.models.files import load, save
 from fullrank.models.ials import IALS
 from fullrank.models.itemcf import ItemCF
+from fullrank.models.mfadg import MFADG, MFAUC
+from fullrank.models.ordrec import OrdRec
 from fullrank.models.puresvd import PureSVD
 from fullrank.models.recommend import recommend
+from fullrank.models.rsvd import RSVD
+from fullrank.models.svdpp import SVDpp
 from fullrank.models.update import update
 from fullrank.ranks import Ranks
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "BPR",
     "EASE",
     "IALS",
+    "MFADG",
+    "MFAUC",
+    "RSVD",
     "AllRank",
     "AllRankBinary",
     "Bestseller",
@@ -62,10 +71,12 @@ __all__ = [
     "Interactions",
     "ItemCF",
     "Offered",
+    "OrdRec",
     "Preferences",
     "PureSVD",
     "Ranks",
     "Result",
+    "SVDpp",
     "Sampled",
     "Split",
     "TopN",

@@ -19,14 +19,20 @@ from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError, LockedError, ModelFileError, OutputError
 from fullrank.models.allrank import AllRank
 from fullrank.models.allrank_binary import AllRankBinary
+from fullrank.models.bpr import BPR
 from fullrank.models.checkpoint import Keeper
 from fullrank.models.ials import IALS
+from fullrank.models.mfadg import MFADG, MFAUC
+from fullrank.models.training import Length
 
 RECIPES: list[Any] = [
     AllRank(factors=5, sweeps=6),
     AllRank(factors=5, sweeps=6, solver="exact"),
     IALS(factors=5, sweeps=6),
-    AllRankBinary(factors=3, relevant=4, loss="logistic", sweeps=4),
+    AllRankBinary(factors=3, relevant=4, loss="logistic", sweeps=6),
+    BPR(factors=4, epochs=6),
+    MFAUC(factors=4, epochs=6),
+    MFADG(factors=4, epochs=6, gamma=5),
 ]
 
 
@@ -47,22 +53,53 @@ def stopping_at(sweep: int) -> Any:
     return progress
 
 
+def shortened(recipe: Any, rounds: int) -> Any:
+    return replace(recipe, **{Length.of_recipe(recipe).name: rounds})
+
+
+def bytes_of(model: Any) -> dict[str, bytes]:
+    return {name: array.tobytes() for name, array in vars(model).items() if isinstance(array, np.ndarray)}
+
+
 @pytest.mark.parametrize("recipe", RECIPES, ids=str)
 def test_a_resumed_fit_ends_with_the_same_bytes(recipe: Any, data: Interactions, tmp_path: Path) -> None:
     whole, path = recipe.fit(data, seed=3), tmp_path / "fit.checkpoint"
-    for sweep in range(1, recipe.sweeps + 1):
-        with pytest.raises(StopError):  # before the checkpoint of that sweep is written
-            recipe.fit(data, seed=3, checkpoint=path, progress=stopping_at(sweep))
+    rounds = Length.of_recipe(recipe).of
+    for now in range(1, rounds + 1):
+        with pytest.raises(StopError):  # before the checkpoint of that round is written
+            recipe.fit(data, seed=3, checkpoint=path, progress=stopping_at(now))
         found = Keeper(path, recipe, data, 3).found({})
-        assert (found[0].done if found else 0) == sweep - 1
-        if sweep < recipe.sweeps:
-            replace(recipe, sweeps=sweep).fit(data, seed=3, checkpoint=path)
+        assert (found[0].done if found else 0) == now - 1
+        if now < rounds:
+            shortened(recipe, now).fit(data, seed=3, checkpoint=path)
     again = recipe.fit(data, seed=3, checkpoint=path)
-    assert (again.users.tobytes(), again.items.tobytes()) == (whole.users.tobytes(), whole.items.tobytes())
+    assert bytes_of(again) == bytes_of(whole)
     told: list[int] = []
     done = recipe.fit(data, seed=3, checkpoint=path, progress=lambda now, of, value: told.append(now))
     assert told == []  # nothing was left to do (T10)
-    assert done.users.tobytes() == whole.users.tobytes()
+    assert bytes_of(done) == bytes_of(whole)
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=str)
+@pytest.mark.parametrize("scores", [[1, 5, 4, 3, 2, 1], [3, 2, 4, 4, 9, 1]], ids=["falling", "rising late"])
+def test_the_best_state_survives_an_interruption(recipe: Any, scores: list[float], data: Interactions, tmp_path: Path) -> None:  # fmt: skip # noqa: E501
+    def judging() -> Any:
+        told = iter(scores)
+        return lambda model: next(told)
+
+    whole, path = recipe.fit(data, seed=3, judge=judging()), tmp_path / "fit.checkpoint"
+    for stop in (1, 2, 3):
+        judge = judging()
+        done = 0 if stop == 1 else stop - 1
+        for _ in range(done):
+            judge(None)
+        with pytest.raises(StopError):
+            recipe.fit(data, seed=3, judge=judge, checkpoint=path, progress=stopping_at(stop + 1))
+    judge = judging()
+    for _ in range(3):
+        judge(None)
+    assert bytes_of(recipe.fit(data, seed=3, judge=judge, checkpoint=path)) == bytes_of(whole)
+    assert bytes_of(recipe.fit(data, seed=3, judge=judge, checkpoint=path)) == bytes_of(whole)  # it had ended
 
 
 def test_killed_at_any_moment(data: Interactions, tmp_path: Path) -> None:

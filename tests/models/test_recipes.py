@@ -7,10 +7,13 @@ from typing import Any
 import pytest
 
 import fullrank
-from fullrank import EASE, IALS, AllRank, AllRankBinary, Bestseller, ItemCF, PureSVD
+from fullrank import BPR, EASE, IALS, MFADG, MFAUC, AllRank, AllRankBinary, Bestseller, ItemCF, PureSVD
 from fullrank.evaluation.rank import rank
 from fullrank.metrics import rr
+from fullrank.models.ordrec import OrdRec
 from fullrank.models.recipes import RECIPES
+from fullrank.models.rsvd import RSVD
+from fullrank.models.svdpp import SVDpp
 from fullrank.testing.checkerboard import checkerboard
 from fullrank.testing.recipes import check_recipe
 
@@ -25,6 +28,16 @@ SMALL: list[Any] = [
     ItemCF(neighbours=5),
     EASE(reg=20),
     PureSVD(factors=6),
+    BPR(factors=6, epochs=3),
+    BPR(factors=6, epochs=3, bias=False, relevant=4, sampler="popularity"),
+    MFAUC(factors=6, epochs=3),
+    MFADG(factors=6, epochs=3, gamma=5),
+    RSVD(factors=6, epochs=3),
+    RSVD.as_funk(factors=3, epochs=2),
+    SVDpp(factors=6, epochs=3),
+    SVDpp.as_funk(factors=3, epochs=2),
+    OrdRec(factors=6, epochs=3),
+    OrdRec(factors=6, epochs=3, implicit=True, rank_by="weights"),
 ]
 
 
@@ -51,6 +64,9 @@ def test_every_recipe_is_in_the_table_and_checked_here() -> None:
         ItemCF(),
         EASE(reg=1),
         PureSVD(factors=2),
+        BPR(factors=8, reg=0.001),
+        MFAUC(factors=8, reg=0.01),
+        MFADG(factors=8, reg=0.01, unseen=True),
     ],
     ids=str,
 )

@@ -43,6 +43,15 @@ def unit(key: Any, count: Any) -> Any:
 
 
 @kernel
+def drawn(key: Any, count: Any, chance: Array, other: Array) -> Any:
+    """The number `count` of a stream, as a draw from an alias table."""
+    x = mixed(key + count)
+    n = np.uint64(chance.shape[0])
+    k = np.int64(((x >> np.uint64(33)) * n) >> np.uint64(31))
+    return k if np.float64(x & np.uint64(0xFFFFFFFF)) * 2.0**-32 < chance[k] else other[k]
+
+
+@kernel
 def shuffle(key: Any, codes: Array) -> None:
     """Any order of the codes, each as likely (Fisher and Yates)."""
     for k in range(codes.shape[0] - 1, 0, -1):

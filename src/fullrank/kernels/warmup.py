@@ -8,11 +8,15 @@ from typing import Any
 import numpy as np
 
 from fullrank.kernels.als import solve_rows, step_rows
+from fullrank.kernels.batches import add_to_rows
 from fullrank.kernels.logistic import newton_rows
 from fullrank.kernels.neighbours import add_dense, add_sparse, dots_block, nearest_block
 from fullrank.kernels.orders import count_agreeing
 from fullrank.kernels.pairs import enumerate_pairs
+from fullrank.kernels.pairwise import deal, pair_cell
+from fullrank.kernels.random import alias_table
 from fullrank.kernels.ranking import count_block, sample_block
+from fullrank.kernels.ratings import walk_users
 from fullrank.kernels.top import top_block
 
 
@@ -73,6 +77,33 @@ def _rows() -> None:
     newton_rows(start, column, weight, one, other, out, loss, 0, 1)
 
 
+def _pairwise() -> None:
+    start, codes = np.array([0, 1]), np.zeros(1, dtype=np.int32)
+    codes.flags.writeable = False
+    dealt, place, both = np.zeros(1, dtype=np.int32), np.zeros((1, 2), dtype=np.int64), np.arange(2, dtype=np.int32)
+    deal(start, codes, np.zeros(2, dtype=np.int32), dealt, place, 0, 1)
+    chance, instead = np.ones(2), np.zeros(2, dtype=np.int64)
+    alias_table(np.ones(2), chance, instead)
+    one: Any = np.float32(1)
+    rows = np.zeros((1, 1), dtype=np.float32), np.zeros((2, 1), dtype=np.float32), np.zeros(2, dtype=np.float32)
+    given = (dealt, 0, dealt, place, both, chance, instead, 0.0, False, np.ones(1, dtype=np.float32), 0, 0, 0)
+    pair_cell(*given, *rows, np.ones(3, dtype=np.float32), one, one)
+
+
+def _ratings() -> None:
+    one = np.ones(1, dtype=np.float32)
+    start, codes, target = np.array([0, 1]), np.zeros(1, dtype=np.int32), np.ones(1, dtype=np.float32)
+    for array in (start, codes, target):
+        array.flags.writeable = False
+    batch, both, none = np.zeros(1, dtype=np.int32), np.ones((1, 2), dtype=np.float32), np.zeros(0, dtype=np.float32)
+    own, shared = (one[:, None].copy(), one.copy(), both[:0]), (both.copy(), one[:, None].copy())
+    entries, moves, vectors = (batch, batch.copy(), one), (one.copy(), one.copy()), (both, one[:, None].copy())
+    given = (batch.copy(), np.array([0, 1]), (start, codes, target), own, none, shared, (0.1, 0.1), (0, 0))
+    walk_users(*given, np.zeros(1, dtype=np.int64), entries, moves, vectors, np.zeros(1), 0, 1)
+    step: Any = np.float32(0.1)
+    add_to_rows(batch, batch, one, one, vectors[0], step, shared[0], 0, 1)
+
+
 KERNELS: dict[str, Callable[[], None]] = {
     "pairs of graded cases": _pairs,
     "orders of graded cases": _orders,
@@ -80,6 +111,8 @@ KERNELS: dict[str, Callable[[], None]] = {
     "lists of the best items": _top,
     "neighbours of items": _neighbours,
     "rows of factors": _rows,
+    "pairs of items": _pairwise,
+    "walks through ratings": _ratings,
 }
 
 

@@ -14,7 +14,7 @@ from fullrank.errors import DataError, check, is_number
 from fullrank.kernels.threads import in_parallel, one_blas_thread
 from fullrank.models.als import Floats, Side, Terms, side, solved
 from fullrank.models.fitting import Problem, SolverName, check_common, fitted, start
-from fullrank.models.model import Factors
+from fullrank.models.model import Factors, stored
 from fullrank.models.state import State, Watch
 from fullrank.models.training import Training, supervised
 
@@ -82,7 +82,7 @@ class AllRankBinary:
     def side(self, matrix: Any) -> Side:
         """The relevant pairs, with ridge reg tr(W) or half of it, tr(W) = w_m others + (1 - w_m) n."""
         if self.relevant is not None:
-            matrix = _at_least(matrix, self.relevant)
+            matrix = stored(matrix, matrix.data >= np.float32(self.relevant))
         trace = self.missing_weight * matrix.shape[1] + (1 - self.missing_weight) * np.diff(matrix.indptr)
         return side(matrix, self.reg * trace * (1.0 if self.loss == "squared" else 0.5))
 
@@ -121,12 +121,3 @@ class AllRankBinary:
         with one_blas_thread():
             in_parallel(work, row_blocks(len(out), ROWS))
         return float(loss.sum())
-
-
-def _at_least(matrix: Any, threshold: float) -> Any:
-    """The stored pairs with such a value."""
-    from scipy.sparse import csr_array
-
-    keep = matrix.data >= np.float32(threshold)
-    start = np.concatenate([[0], np.cumsum(keep)])[matrix.indptr]
-    return csr_array((matrix.data[keep], matrix.indices[keep], start), shape=matrix.shape)

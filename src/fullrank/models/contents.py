@@ -19,7 +19,8 @@ from fullrank.data.ids import Ids
 from fullrank.data.interactions import Interactions
 from fullrank.errors import FullrankError, ModelFileError, did_you_mean, shown
 from fullrank.models.manifest import Manifest, Tensor, damaged, from_json, to_json
-from fullrank.models.model import Factors, ItemItem, ItemScores, Model
+from fullrank.models.model import Factors, HistoryFactors, ItemItem, ItemScores, Model
+from fullrank.models.rating_ordinal import OrdinalFactors
 
 Arrays: TypeAlias = dict[str, NDArray[Any]]
 Form: TypeAlias = dict[str, str]  # name of a tensor: its type and dimensions
@@ -63,6 +64,24 @@ KINDS = {
         Factors,
         (({"users": "F32 users factors", "items": "F32 items factors"},), ({"bias": "F32 items"}, {})),
         {"offset": float},
+    ),
+    "history_factors": Kind(
+        HistoryFactors,
+        (
+            ({"items": "F32 items factors", "history": "F32 items factors"},),
+            ({"users": "F32 users factors"}, {}),
+            ({"bias": "F32 items"}, {}),
+            ({"user_bias": "F32 users"}, {}),
+        ),
+        {"offset": float},
+    ),
+    "ordinal_factors": Kind(
+        OrdinalFactors,
+        (
+            ({"users": "F32 users factors", "items": "F32 items factors", "bias": "F32 items"},),
+            ({"thresholds": "F32 users cuts", "common": "F32 cuts", "levels": "F32 cuts+1", "weights": "F32 cuts+1"},),
+            ({"history": "F32 items factors"}, {}),
+        ),
     ),
     "item_scores": Kind(ItemScores, (({"items": "F32 items"},),)),
     "item_item": Kind(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, final, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,6 +125,97 @@ class Factors:
             out += np.float32(self.offset)
 
 
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class HistoryFactors:
+    """score(u, i) = <p_i, own_u + sum over u's items j of q_j / sqrt(how many)> + bias_i + user_bias_u + offset.
+
+    A person is what they did: rows of `train`, at or above `recipe.relevant` where the recipe has such a threshold.
+    Somebody new is the sum alone, without a vector or bias of their own.
+    """
+
+    items: Floats  # P (items, factors)
+    history: Floats  # Q (items, factors)
+    train: Interactions
+    recipe: Any
+    users: Floats | None = None  # own (users, factors)
+    bias: Floats | None = None  # (items,)
+    user_bias: Floats | None = None  # (users,)
+    offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("items", "history", "users", "bias", "user_bias"):
+            array = getattr(self, name)
+            if array is not None:
+                object.__setattr__(self, name, frozen(np.ascontiguousarray(array, dtype=np.float32)))
+                check_finite(self.recipe, name, getattr(self, name))
+
+    @cached_property
+    def _across(self) -> Floats:
+        return np.ascontiguousarray(self.items.T)
+
+    @cached_property
+    def _histories(self) -> Lists:
+        return lists(self.train.relevant(self._threshold).by_user())
+
+    @property
+    def _threshold(self) -> float | None:
+        threshold: float | None = getattr(self.recipe, "relevant", None)
+        return None if self.train.value is None else threshold
+
+    def vectors(self, users: Codes) -> Floats:
+        """The vectors of known users (codes), from what they did and their own."""
+        codes = checked_codes(users, self.train.n_users, "user")
+        found = self._summed(codes, self._histories)
+        return found if self.users is None else found + self.users[codes]
+
+    def scores_into(self, users: Codes, out: Floats) -> None:
+        """Fill `out` (users, items) with the scores of known users (codes)."""
+        self._scored(self.vectors(users), out)
+        if self.user_bias is not None:
+            out += self.user_bias[users][:, None]
+
+    def scores(self, users: Codes) -> Floats:
+        """The same in a new array."""
+        return in_new_array(self, users)
+
+    def __repr__(self) -> str:
+        return described(self)
+
+    def history_scores(self, items: Codes, values: Floats) -> Floats:
+        """The scores of somebody new, from what they did."""
+        out = np.empty((1, len(self.items)), dtype=np.float32)
+        self._scored(self.fold_in(items, values)[None, :], out)
+        return np.asarray(out[0])
+
+    def fold_in(self, items: Codes, values: Floats) -> Floats:
+        """The vector of somebody new: the sum over what they did, at or above the threshold if there is one."""
+        codes, given = checked_codes(items, self.train.n_items, "item"), np.asarray(values, dtype=np.float32)
+        if len(codes) != len(given):
+            raise DataError(f"a history of {len(codes)} items has {len(given)} values; give one for each.")
+        if self._threshold is not None:
+            kept = given >= np.float32(self._threshold)
+            codes, given = codes[kept], given[kept]
+        return np.asarray(self._summed(np.zeros(1, dtype=np.int32), as_lists([0, len(codes)], codes, given))[0])
+
+    def _summed(self, users: Codes, histories: Lists) -> Floats:
+        """Sums of q over the items of each user, over the square root of how many they are."""
+        from fullrank.kernels.neighbours import add_dense
+
+        out = np.empty((len(users), self.history.shape[1]), dtype=np.float32)
+        codes = checked_codes(users, len(histories[0]) - 1, "user")
+        add_dense(codes, *histories, True, self.history, out)
+        counts = histories[0][codes + 1] - histories[0][codes]
+        return np.asarray(out / np.sqrt(np.maximum(counts, 1)).astype(np.float32)[:, None])
+
+    def _scored(self, vectors: Floats, out: Floats) -> None:
+        product(vectors, self._across, out)
+        if self.bias is not None:
+            out += self.bias
+        if self.offset:
+            out += np.float32(self.offset)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class ItemScores:
     """score(u, i) = score_i: the same list for everybody."""
@@ -216,6 +307,14 @@ def as_lists(start: Any, code: Any, value: Any) -> Lists:
     types = (start, np.int64), (code, np.int32), (value, np.float32)
     first, second, third = (frozen(np.ascontiguousarray(array, dtype=dtype).view()) for array, dtype in types)
     return first, second, third
+
+
+def stored(pairs: Any, keep: NDArray[np.bool_]) -> Any:
+    """These of the stored pairs of a CSR matrix."""
+    from scipy.sparse import csr_array
+
+    start = np.concatenate([[0], np.cumsum(keep)])[pairs.indptr]
+    return csr_array((pairs.data[keep], pairs.indices[keep], start), shape=pairs.shape)
 
 
 def described(model: Model) -> str:

@@ -5,10 +5,15 @@ from __future__ import annotations
 from fullrank.models.allrank import AllRank
 from fullrank.models.allrank_binary import AllRankBinary
 from fullrank.models.bestseller import Bestseller
+from fullrank.models.bpr import BPR
 from fullrank.models.ease import EASE
 from fullrank.models.ials import IALS
 from fullrank.models.itemcf import ItemCF
+from fullrank.models.mfadg import MFADG, MFAUC
+from fullrank.models.ordrec import OrdRec
 from fullrank.models.puresvd import PureSVD
+from fullrank.models.rsvd import RSVD
+from fullrank.models.svdpp import SVDpp
 
 RECIPES: dict[str, type] = {
     "Bestseller": Bestseller,
@@ -18,4 +23,10 @@ RECIPES: dict[str, type] = {
     "ItemCF": ItemCF,
     "EASE": EASE,
     "PureSVD": PureSVD,
+    "BPR": BPR,
+    "MFAUC": MFAUC,
+    "MFADG": MFADG,
+    "RSVD": RSVD,
+    "SVDpp": SVDpp,
+    "OrdRec": OrdRec,
 }

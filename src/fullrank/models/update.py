@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,15 +11,39 @@ from numpy.typing import NDArray
 from fullrank.data.ids import Ids
 from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError
-from fullrank.models.model import Factors, Floats
+from fullrank.models.model import Factors, Floats, HistoryFactors, stored
+
+Updated = TypeVar("Updated", Factors, HistoryFactors)
 
 
-def update(model: Factors, more: Interactions) -> Factors:
+def update(model: Updated, more: Interactions) -> Updated:
     """The model with new feedback in it: new users, new items, changed values (S0 section 4.3).
 
     Items of the batch are solved against the users known so far, then its users against all items, each by the
     recipe's own row equation; everybody else keeps their vector. A pair that was known takes its new value.
+    Of a `HistoryFactors` users follow from what they did, and nothing else changes: a new item has the vectors and
+    the bias 0 until the model is fitted again.
     """
+    if isinstance(model, HistoryFactors):
+        return _of_history(model, more)
+    return _solved(model, more)
+
+
+def _of_history(model: HistoryFactors, more: Interactions) -> HistoryFactors:
+    """The same vectors and biases over the ids of both."""
+    train = merged(model.train, more)
+    sides = {"items": "items", "history": "items", "bias": "items", "users": "users", "user_bias": "users"}
+    found: dict[str, Any] = {}
+    for name, side in sides.items():
+        array = getattr(model, name)
+        if array is not None:
+            rows = _moved(array.reshape(len(array), -1), getattr(model.train, side), getattr(train, side))
+            found[name] = rows.reshape(-1, *array.shape[1:])
+    return replace(model, train=train, **found)
+
+
+def _solved(model: Factors, more: Interactions) -> Factors:
+    """The rows of the batch by the recipe's own equation."""
     train = merged(model.train, more)
     users = _moved(model.users, model.train.users, train.users)
     items = _moved(model.items, model.train.items, train.items)
@@ -28,20 +52,12 @@ def update(model: Factors, more: Interactions) -> Factors:
     known = np.zeros(len(train.users), dtype=bool)
     known[train.users.codes(model.train.users.names)] = True
     touched = train.items.codes(more.items.names[np.unique(more.item)])
-    items[touched] = model.recipe.vectors(before, "users", _columns(train.by_item()[touched], known))
+    found = train.by_item()[touched]
+    items[touched] = model.recipe.vectors(before, "users", stored(found, known[found.indices]))
     between = replace(before, items=items)
     touched = train.users.codes(more.users.names[np.unique(more.user)])
     users[touched] = model.recipe.vectors(between, "items", train.by_user()[touched])
     return replace(between, users=users)
-
-
-def _columns(pairs: Any, keep: NDArray[np.bool_]) -> Any:
-    """The stored pairs in these columns only."""
-    from scipy.sparse import csr_array
-
-    stored = keep[pairs.indices]
-    start = np.concatenate([[0], np.cumsum(stored)])[pairs.indptr]
-    return csr_array((pairs.data[stored], pairs.indices[stored], start), shape=pairs.shape)
 
 
 def merged(old: Interactions, new: Interactions) -> Interactions:
