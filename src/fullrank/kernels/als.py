@@ -80,8 +80,14 @@ def _cholesky(a: Array) -> None:
 @summing_kernel
 def _solve(a: Array, x: Array) -> None:
     """a^-1 x into x, for a symmetric positive definite `a` that is overwritten."""
-    n = a.shape[0]
     _cholesky(a)
+    _substitute(a, x)
+
+
+@summing_kernel
+def _substitute(a: Array, x: Array) -> None:
+    """(L L')^-1 x into x, for L in the lower triangle of `a`."""
+    n = a.shape[0]
     for j in range(n):
         s = x[j]
         for k in range(j):

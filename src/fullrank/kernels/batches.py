@@ -24,7 +24,7 @@ def add_to_rows(
     for e in range(item.shape[0]):
         i = item[e]
         if low <= i < high:
-            a, b = rate * weight[e], 1 - rate * shrink[e]
+            a, b = rate * weight[e], rows.dtype.type(1) - rate * shrink[e]
             s = slot[e]
             for k in range(f):
                 rows[i, k] = b * rows[i, k] + a * vectors[s, k]

@@ -9,6 +9,7 @@ import numpy as np
 
 from fullrank.kernels.als import solve_rows, step_rows
 from fullrank.kernels.batches import add_to_rows
+from fullrank.kernels.history import history_gradients
 from fullrank.kernels.logistic import newton_rows
 from fullrank.kernels.neighbours import add_dense, add_sparse, dots_block, nearest_block
 from fullrank.kernels.orders import count_agreeing
@@ -96,12 +97,27 @@ def _ratings() -> None:
     for array in (start, codes, target):
         array.flags.writeable = False
     batch, both, none = np.zeros(1, dtype=np.int32), np.ones((1, 2), dtype=np.float32), np.zeros(0, dtype=np.float32)
-    own, shared = (one[:, None].copy(), one.copy(), both[:0]), (both.copy(), one[:, None].copy())
+    own, shared = (one[:, None].copy(), one.copy(), both[:0, :0].copy()), (both.copy(), one[:, None].copy())
     entries, moves, vectors = (batch, batch.copy(), one), (one.copy(), one.copy()), (both, one[:, None].copy())
     given = (batch.copy(), np.array([0, 1]), (start, codes, target), own, none, shared, (0.1, 0.1), (0, 0))
     walk_users(*given, np.zeros(1, dtype=np.int64), entries, moves, vectors, np.zeros(1), 0, 1)
     step: Any = np.float32(0.1)
     add_to_rows(batch, batch, one, one, vectors[0], step, shared[0], 0, 1)
+
+
+def _history() -> None:
+    start, codes = np.array([0, 1]), np.zeros(1, dtype=np.int32)
+    for array in (start, codes):
+        array.flags.writeable = False
+    both, ends, vector = np.arange(2, dtype=np.int32), np.array([0, 2]), np.zeros((1, 1), dtype=np.float32)
+    p, table, one = np.zeros((2, 1), dtype=np.float32), np.ones((2, 2), dtype=np.float32), np.ones(2, dtype=np.float32)
+    number = np.array([0, 0, 0, 1, 0, 0.1], dtype=np.float32)
+    sampler = both, np.zeros(0), np.zeros(0, dtype=np.int64)
+    left = (both.copy(), both.copy(), one, one.copy()), (both.copy(), both.copy(), one.copy(), one.copy())
+    given = (both.copy(), ends, ends, start, codes, one.copy(), p, p.copy(), 0, number, table, sampler, 0, 0)
+    history_gradients(0, 1, *given, np.zeros(2, dtype=np.uint8), *left, vector, vector.copy(), np.zeros(1))
+    step: Any = np.float32(0.1)
+    add_to_rows(*left[0], vector, step, p, 0, 2)
 
 
 KERNELS: dict[str, Callable[[], None]] = {
@@ -112,6 +128,7 @@ KERNELS: dict[str, Callable[[], None]] = {
     "neighbours of items": _neighbours,
     "rows of factors": _rows,
     "pairs of items": _pairwise,
+    "people by what they did": _history,
     "walks through ratings": _ratings,
 }
 

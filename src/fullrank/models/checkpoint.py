@@ -47,8 +47,9 @@ class Keeper:
         self.path = Path(path)
         check_writable(self.path, overwrite=True)
         self.previous = self.path.with_name(self.path.name + ".previous")
-        again = recipe if hasattr(recipe, "rounds") else replace(recipe, **{Length.of_recipe(recipe).name: 1})
-        self.label = Checkpoint(repr(again), seed, fingerprint(train))  # longer training may be asked for later
+        length = Length.of_recipe(recipe)
+        again = replace(recipe, **{length.name: 1}) if length.open_end else recipe
+        self.label = Checkpoint(repr(again), seed, fingerprint(train))
 
     def keep(self, state: State, judged: Judged) -> None:
         """Write the state and the best one; whatever happens meanwhile, one whole file is there."""

@@ -23,7 +23,7 @@ def costs(items: int, gamma: float) -> Floats:
     n counts from 1 and includes the successful draw; there are (|I|-1) / gamma draws, at least one.
 
     >>> costs(301, gamma=100)
-    array([0.8786182 , 0.8619279 , 0.85009813], dtype=float32)
+    array([0.8786173 , 0.86202955, 0.8501295 ], dtype=float32)
     """
     n = np.arange(1, max(1, int((items - 1) / gamma)) + 1)
     return (1 - 1 / np.log2((items - 1) // n + 2)).astype(np.float32)

@@ -40,16 +40,21 @@ class Training:
 
 
 class Length(NamedTuple):
-    """How long a recipe trains: so many "sweeps" or "epochs", or `rounds` that its parameters give."""
+    """How long a recipe trains: so many "sweeps" or "epochs"; or, where it has `rounds`, as its parameters say.
+
+    Without such rounds, more of them may be asked for later.
+    """
 
     name: str
     of: int
+    open_end: bool = True
 
     @classmethod
     def of_recipe(cls, recipe: Any) -> Length:
         """What the recipe says."""
         name = "sweeps" if hasattr(recipe, "sweeps") else "epochs"
-        return cls(name, recipe.rounds if hasattr(recipe, "rounds") else getattr(recipe, name))
+        rounds = getattr(recipe, "rounds", None)
+        return cls(name, getattr(recipe, name) if rounds is None else rounds, rounds is None)
 
 
 class Judged(NamedTuple):
@@ -94,7 +99,7 @@ class Course:
 
     def watch(self, state: State) -> bool:
         """Check, tell, judge, keep; True where training is to stop."""
-        name, of = Length.of_recipe(self.recipe)
+        name, of, _ = Length.of_recipe(self.recipe)
         if not np.isfinite(state.objective):
             raise DataError(
                 f"{type(self.recipe).__name__}: the objective became {state.objective} in {name[:-1]} {state.done}"
