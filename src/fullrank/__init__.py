@@ -40,11 +40,14 @@ from fullrank.models.bestseller import Bestseller
 from fullrank.models.bpr import BPR
 from fullrank.models.ease import EASE
 from fullrank.models.files import load, save
+from fullrank.models.gaussian import GaussianRank
 from fullrank.models.ials import IALS
 from fullrank.models.itemcf import ItemCF
 from fullrank.models.mfadg import MFADG, MFAUC
+from fullrank.models.negatives import HistoryBPR, SoftmaxNegatives, SquaredNegatives
 from fullrank.models.ordrec import OrdRec
 from fullrank.models.puresvd import PureSVD
+from fullrank.models.rank_loss import RankLoss
 from fullrank.models.recommend import recommend
 from fullrank.models.rsvd import RSVD
 from fullrank.models.svdpp import SVDpp
@@ -65,7 +68,9 @@ __all__ = [
     "Bestseller",
     "Everything",
     "FullrankError",
+    "GaussianRank",
     "Graded",
+    "HistoryBPR",
     "Ids",
     "Intake",
     "Interactions",
@@ -74,11 +79,14 @@ __all__ = [
     "OrdRec",
     "Preferences",
     "PureSVD",
+    "RankLoss",
     "Ranks",
     "Result",
     "SVDpp",
     "Sampled",
+    "SoftmaxNegatives",
     "Split",
+    "SquaredNegatives",
     "TopN",
     "bias_variance",
     "by_time",

@@ -10,6 +10,8 @@ import fullrank
 from fullrank import BPR, EASE, IALS, MFADG, MFAUC, AllRank, AllRankBinary, Bestseller, ItemCF, PureSVD
 from fullrank.evaluation.rank import rank
 from fullrank.metrics import rr
+from fullrank.models.gaussian import GaussianRank
+from fullrank.models.negatives import HistoryBPR, SoftmaxNegatives, SquaredNegatives
 from fullrank.models.ordrec import OrdRec
 from fullrank.models.recipes import RECIPES
 from fullrank.models.rsvd import RSVD
@@ -32,6 +34,12 @@ SMALL: list[Any] = [
     BPR(factors=6, epochs=3, bias=False, relevant=4, sampler="popularity"),
     MFAUC(factors=6, epochs=3),
     MFADG(factors=6, epochs=3, gamma=5),
+    GaussianRank(factors=6, epochs=3),
+    GaussianRank(factors=6, epochs=3, activation="rankSE", width=3.0, relevant=3, sampler="popularity"),
+    GaussianRank(factors=6, epochs=3, loss="ndcg", listwise=True),
+    HistoryBPR(factors=6, epochs=3),
+    SoftmaxNegatives(factors=6, epochs=3, dropout=0.0),
+    SquaredNegatives(factors=6, epochs=3, sampler=tuple(float(i) for i in range(50))),
     RSVD(factors=6, epochs=3),
     RSVD.as_funk(factors=3, epochs=2),
     SVDpp(factors=6, epochs=3),
@@ -67,6 +75,12 @@ def test_every_recipe_is_in_the_table_and_checked_here() -> None:
         BPR(factors=8, reg=0.001),
         MFAUC(factors=8, reg=0.01),
         MFADG(factors=8, reg=0.01, unseen=True),
+        GaussianRank(factors=2),
+        GaussianRank(factors=2, listwise=True),
+        GaussianRank(factors=2, loss="ndcg", listwise=True),
+        HistoryBPR(factors=2),
+        SoftmaxNegatives(factors=2),
+        SquaredNegatives(factors=2),
     ],
     ids=str,
 )

@@ -7,9 +7,11 @@ from fullrank.models.allrank_binary import AllRankBinary
 from fullrank.models.bestseller import Bestseller
 from fullrank.models.bpr import BPR
 from fullrank.models.ease import EASE
+from fullrank.models.gaussian import GaussianRank
 from fullrank.models.ials import IALS
 from fullrank.models.itemcf import ItemCF
 from fullrank.models.mfadg import MFADG, MFAUC
+from fullrank.models.negatives import HistoryBPR, SoftmaxNegatives, SquaredNegatives
 from fullrank.models.ordrec import OrdRec
 from fullrank.models.puresvd import PureSVD
 from fullrank.models.rsvd import RSVD
@@ -26,6 +28,10 @@ RECIPES: dict[str, type] = {
     "BPR": BPR,
     "MFAUC": MFAUC,
     "MFADG": MFADG,
+    "GaussianRank": GaussianRank,
+    "HistoryBPR": HistoryBPR,
+    "SoftmaxNegatives": SoftmaxNegatives,
+    "SquaredNegatives": SquaredNegatives,
     "RSVD": RSVD,
     "SVDpp": SVDpp,
     "OrdRec": OrdRec,
