@@ -43,14 +43,16 @@ import numpy as np, fullrank
 from fullrank.evaluation.candidates import Sampled
 from fullrank.evaluation.rank import rank
 from fullrank.evaluation.top import top
-from fullrank.kernels import als, logistic, neighbours, orders, pairs, ranking
+from fullrank.kernels import als, batches, history, logistic, neighbours, orders, pairs, pairwise, random, ranking
+from fullrank.kernels import ratings
 from fullrank.kernels import top as tops
 from fullrank.kernels.warmup import KERNELS, warmup
 from fullrank.metrics.partial_order import pairwise_loss
 names = list(warmup())
 kernels = [ranking.count_block, ranking.sample_block, pairs.enumerate_pairs, orders.count_agreeing, tops.top_block]
 kernels += [als.solve_rows, als.step_rows, logistic.newton_rows, neighbours.add_dense, neighbours.add_sparse]
-kernels += [neighbours.dots_block, neighbours.nearest_block]
+kernels += [neighbours.dots_block, neighbours.nearest_block, pairwise.deal, pairwise.pair_cell, random.alias_table]
+kernels += [batches.add_to_rows, history.history_gradients, ratings.walk_users]
 assert names == list(KERNELS) and all(len(kernel.signatures) == 1 for kernel in kernels)
 data = fullrank.read({"user": [1, 1, 1, 2, 2, 2], "item": [1, 2, 3, 1, 2, 3], "value": [1, 2, 3, 3, 2, 1]})
 split = fullrank.holdout(data, 0.3, valid=0.3)
@@ -62,6 +64,11 @@ data.graded().pairs()
 pairwise_loss(data.graded(), np.arange(6.0))
 recipes = [fullrank.AllRank(solver="exact"), fullrank.AllRank(weight={1: 1, 2: 1, 3: 1}), fullrank.EASE()]
 recipes += [fullrank.AllRankBinary(loss="logistic", relevant=2), fullrank.ItemCF(), fullrank.ItemCF(neighbours=None)]
+recipes += [fullrank.BPR(epochs=1, sampler="popularity"), fullrank.MFADG(epochs=1), fullrank.MFAUC(epochs=1)]
+recipes += [fullrank.GaussianRank(epochs=1), fullrank.GaussianRank(epochs=1, listwise=True, sampler="popularity")]
+recipes += [fullrank.SquaredNegatives(epochs=1), fullrank.RSVD(epochs=1), fullrank.RSVD(epochs=1, by_feature=True)]
+recipes += [fullrank.SVDpp(epochs=1), fullrank.SVDpp(epochs=1, factors=3, by_feature=True), fullrank.OrdRec(epochs=1)]
+recipes += [fullrank.OrdRec(epochs=1, implicit=True)]
 for recipe in recipes:
     model = recipe.fit(data)
     rank(model, split)
@@ -69,7 +76,7 @@ for recipe in recipes:
 print([len(kernel.signatures) for kernel in kernels])
 """
     done = run(code)
-    assert done.stdout == str([1] * 12) + "\n", done.stderr
+    assert done.stdout == str([1] * 18) + "\n", done.stderr
 
 
 def test_eight_processes_at_once(tmp_path: Path) -> None:

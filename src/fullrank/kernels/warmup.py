@@ -80,7 +80,8 @@ def _rows() -> None:
 
 def _pairwise() -> None:
     start, codes = np.array([0, 1]), np.zeros(1, dtype=np.int32)
-    codes.flags.writeable = False
+    for array in (start, codes):
+        array.flags.writeable = False
     dealt, place, both = np.zeros(1, dtype=np.int32), np.zeros((1, 2), dtype=np.int64), np.arange(2, dtype=np.int32)
     deal(start, codes, np.zeros(2, dtype=np.int32), dealt, place, 0, 1)
     chance, instead = np.ones(2), np.zeros(2, dtype=np.int64)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.data.canonical import row_blocks
+from fullrank.data.canonical import owned, row_blocks
 from fullrank.data.ids import Codes
 from fullrank.data.interactions import Interactions
 from fullrank.kernels.threads import team
@@ -49,7 +49,7 @@ def begin(train: Interactions, factors: int, seed: int) -> Parameters:
 
 def epochs(rows: Interactions, pairs: Pairs, seed: int) -> Epoch:
     """Epochs over these relevant rows."""
-    cells = Cells(rows.starts.astype(np.int64), rows.item, weights(pairs.sampler, rows), pairs)
+    cells = Cells(rows.starts, rows.item, weights(pairs.sampler, rows), pairs)
 
     def epoch(parameters: Parameters, number: int, rate: float) -> float:
         return cells.epoch(parameters, seed, number, np.full(3, rate, dtype=np.float32))
@@ -60,8 +60,9 @@ def epochs(rows: Interactions, pairs: Pairs, seed: int) -> Epoch:
 class Cells:
     """The relevant items of every user, to be cut into blocks."""
 
-    def __init__(self, start: NDArray[np.int64], item: Codes, weight: NDArray[np.float64], pairs: Pairs) -> None:
-        self.start, self.item, self.weight, self.pairs = start, item, weight, pairs
+    def __init__(self, start: NDArray[Any], item: NDArray[Any], weight: NDArray[np.float64], pairs: Pairs) -> None:
+        self.start, self.item = owned(start, np.int64), owned(item, np.int32)
+        self.weight, self.pairs = weight, pairs
         users, items = len(start) - 1, len(weight)
         self.blocks = max(1, min(BLOCKS, items // FEWEST, users // FEWEST))
         self.dealt = np.empty(len(item), dtype=np.int32)
@@ -140,7 +141,7 @@ def folded(recipe: Any, fixed: Factors, against: str, pairs: Any, options: Pairs
             "bias": np.concatenate([bias, np.zeros(len(fresh), dtype=np.float32)]),
         }
         rates, start, item = (0, recipe.rate, 0), by_user.indptr, by_user.indices + len(known)
-    cells = Cells(start.astype(np.int64), item.astype(np.int32), weight, options)
+    cells = Cells(start, item, weight, options)
     for number in range(FOLD):
         cells.epoch(parameters, 0, number, np.array(rates, dtype=np.float32))
     if against == "items":
