@@ -45,6 +45,7 @@ from fullrank.models.ials import IALS
 from fullrank.models.itemcf import ItemCF
 from fullrank.models.mfadg import MFADG, MFAUC
 from fullrank.models.negatives import HistoryBPR, SoftmaxNegatives, SquaredNegatives
+from fullrank.models.opportunity import OpportunityCost
 from fullrank.models.ordrec import OrdRec
 from fullrank.models.puresvd import PureSVD
 from fullrank.models.rank_loss import RankLoss
@@ -76,6 +77,7 @@ __all__ = [
     "Interactions",
     "ItemCF",
     "Offered",
+    "OpportunityCost",
     "OrdRec",
     "Preferences",
     "PureSVD",

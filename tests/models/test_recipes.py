@@ -12,6 +12,7 @@ from fullrank.evaluation.rank import rank
 from fullrank.metrics import rr
 from fullrank.models.gaussian import GaussianRank
 from fullrank.models.negatives import HistoryBPR, SoftmaxNegatives, SquaredNegatives
+from fullrank.models.opportunity import OpportunityCost
 from fullrank.models.ordrec import OrdRec
 from fullrank.models.recipes import RECIPES
 from fullrank.models.rsvd import RSVD
@@ -30,6 +31,7 @@ SMALL: list[Any] = [
     ItemCF(neighbours=5),
     EASE(reg=20),
     PureSVD(factors=6),
+    OpportunityCost(factors=6, sweeps=3),
     BPR(factors=6, epochs=3),
     BPR(factors=6, epochs=3, bias=False, relevant=4, sampler="popularity"),
     MFAUC(factors=6, epochs=3),

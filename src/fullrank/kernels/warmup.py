@@ -12,6 +12,7 @@ from fullrank.kernels.batches import add_to_rows
 from fullrank.kernels.history import history_gradients
 from fullrank.kernels.logistic import newton_rows
 from fullrank.kernels.neighbours import add_dense, add_sparse, dots_block, nearest_block
+from fullrank.kernels.opportunity import cost_items, cost_matrices, cost_users, run_sums
 from fullrank.kernels.orders import count_agreeing
 from fullrank.kernels.pairs import enumerate_pairs
 from fullrank.kernels.pairwise import deal, pair_cell
@@ -121,6 +122,21 @@ def _history() -> None:
     add_to_rows(*left[0], vector, step, p, 0, 2)
 
 
+def _costs() -> None:
+    start, code, one = np.array([0, 1]), np.zeros(1, dtype=np.int32), np.ones(1, dtype=np.float32)
+    place = np.zeros(1, dtype=np.int64)
+    for array in (start, code, one, place):
+        array.flags.writeable = False
+    entries, nest, reg = (start, code, one, one), (start, start, start, place), np.float32(1)
+    p, q, alpha = (np.ones(size, dtype=np.float32) for size in ((1, 1), (1, 1), 1))
+    number: Any = reg
+    cost_users(*entries, *nest, q, number, True, p, alpha, np.zeros(1), 0, 1)
+    sums, matrices = (np.zeros(1), np.zeros(1)), np.ones((1, 1), dtype=np.float32)
+    run_sums(start, code, *nest, p, q, *sums, 0, 1)
+    cost_matrices(start, code, one, p, alpha, number, matrices, 0, 0, 1)
+    cost_items(*entries, start, place, place, p, alpha, matrices, *sums, q, 0, 1)
+
+
 KERNELS: dict[str, Callable[[], None]] = {
     "pairs of graded cases": _pairs,
     "orders of graded cases": _orders,
@@ -131,6 +147,7 @@ KERNELS: dict[str, Callable[[], None]] = {
     "pairs of items": _pairwise,
     "people by what they did": _history,
     "walks through ratings": _ratings,
+    "costs of opportunities": _costs,
 }
 
 

@@ -18,6 +18,7 @@ from fullrank.data.canonical import checked_codes, frozen, rising
 from fullrank.data.ids import Ids
 from fullrank.data.interactions import Interactions
 from fullrank.errors import FullrankError, ModelFileError, did_you_mean, shown
+from fullrank.models.cost_model import CostFactors
 from fullrank.models.manifest import Manifest, Tensor, damaged, from_json, to_json
 from fullrank.models.model import Factors, HistoryFactors, ItemItem, ItemScores, Model
 from fullrank.models.rating_ordinal import OrdinalFactors
@@ -82,6 +83,9 @@ KINDS = {
             ({"thresholds": "F32 users cuts", "common": "F32 cuts", "levels": "F32 cuts+1", "weights": "F32 cuts+1"},),
             ({"history": "F32 items factors"}, {}),
         ),
+    ),
+    "cost_factors": Kind(
+        CostFactors, (({"users": "F32 users factors", "items": "F32 items factors", "alpha": "F32 users"},),)
     ),
     "item_scores": Kind(ItemScores, (({"items": "F32 items"},),)),
     "item_item": Kind(

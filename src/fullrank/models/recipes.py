@@ -12,6 +12,7 @@ from fullrank.models.ials import IALS
 from fullrank.models.itemcf import ItemCF
 from fullrank.models.mfadg import MFADG, MFAUC
 from fullrank.models.negatives import HistoryBPR, SoftmaxNegatives, SquaredNegatives
+from fullrank.models.opportunity import OpportunityCost
 from fullrank.models.ordrec import OrdRec
 from fullrank.models.puresvd import PureSVD
 from fullrank.models.rsvd import RSVD
@@ -35,4 +36,5 @@ RECIPES: dict[str, type] = {
     "RSVD": RSVD,
     "SVDpp": SVDpp,
     "OrdRec": OrdRec,
+    "OpportunityCost": OpportunityCost,
 }

@@ -1,0 +1,110 @@
+"""Items valued against what else is offered (S2): the model of opportunity cost, global and in context."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fullrank.data.canonical import frozen, repeats, sort_rows
+from fullrank.data.graded import Graded
+from fullrank.data.ids import Codes, Ids, Name
+from fullrank.data.interactions import Interactions
+from fullrank.data.preferences import Preferences
+from fullrank.errors import DataError, shown
+from fullrank.kernels.product import product
+from fullrank.models.model import Floats, check_finite, described, in_new_array
+
+
+class Valued(NamedTuple):
+    """The items of an offer set, best first, and why: value = benefit + cost of what is given up for them."""
+
+    items: list[Name]
+    value: list[float]
+    benefit: list[float]
+    cost: list[float]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CostFactors:
+    """value(u, i | offer) = b_ui + alpha_u mean over the other offered j of b_uj,   b_ui = <p_u, q_i>  (S2).
+
+    In a pair this is r_ui|j, and its order is that of (1 - alpha_u) b_ui, the score. In an offer set of n items it is
+    that of (1 - alpha_u / (n-1)) b_ui; an item offered alone has no cost.
+    """
+
+    users: Floats  # (users, factors)
+    items: Floats  # (items, factors)
+    alpha: Floats  # (users,)
+    train: Interactions
+    recipe: Any
+
+    def __post_init__(self) -> None:
+        for name in ("users", "items", "alpha"):
+            object.__setattr__(self, name, frozen(np.ascontiguousarray(getattr(self, name), dtype=np.float32)))
+            check_finite(self.recipe, name, getattr(self, name))
+
+    @cached_property
+    def _across(self) -> Floats:
+        return np.ascontiguousarray(self.items.T)
+
+    def scores_into(self, users: Codes, out: Floats) -> None:
+        """Fill `out` (users, items) with the scores of known users (codes)."""
+        product(self.users[users] * (1 - self.alpha[users])[:, None], self._across, out)
+
+    def scores(self, users: Codes) -> Floats:
+        """The same in a new array."""
+        return in_new_array(self, users)
+
+    def __repr__(self) -> str:
+        return described(self)
+
+    def history_scores(self, items: Codes, values: Floats) -> Floats:
+        """The scores of somebody new, from what they did."""
+        person = self.fold_in(one_case(items, values, self.train.items))
+        return np.asarray(person.scores(np.zeros(1, dtype=np.int32))[0])
+
+    def fold_in(self, feedback: Any) -> CostFactors:
+        """Somebody new, or several, from ratings, sessions or preferences over the same items: a model of them."""
+        if feedback.items != self.train.items:
+            raise DataError("the new feedback has other items than the model; give it the same catalogue.")
+        users, alpha = self.recipe.folded(self.items, feedback)
+        return replace(self, users=users, alpha=alpha, train=seen(feedback))
+
+    def rank_offers(self, user: Name, items: Sequence[Name]) -> Valued:
+        """What these items are worth to a known user beside each other, best first; of equal ones the first named."""
+        codes = self.train.items.codes(list(items))
+        if not len(codes) or len(np.unique(codes)) != len(codes):
+            raise DataError(f"an offer has each item once, at least one; got {shown(list(items))}.")
+        code = self.train.users.code(user)
+        benefit = self.items[codes].astype(np.float64) @ self.users[code]
+        others = (benefit.sum() - benefit) / max(len(codes) - 1, 1)
+        cost = self.alpha[code] * (others if len(codes) > 1 else 0 * benefit)
+        order = np.argsort(-(benefit + cost), kind="stable")
+        value = benefit + cost
+        found = [items[place] for place in order]
+        return Valued(found, *([float(part[place]) for place in order] for part in (value, benefit, cost)))
+
+
+def one_case(items: Codes, values: Floats, catalogue: Ids) -> Graded:
+    """A history as a case of somebody called 0."""
+    if len(items) != len(values):
+        raise DataError(f"a history of {len(items)} items has {len(values)} values; give one for each.")
+    return Graded(np.array([0, len(items)]), items, values, np.zeros(1, dtype=np.int32), Ids([0]), catalogue)
+
+
+def seen(feedback: Any) -> Interactions:
+    """Who met what: the items a model leaves out for a user, and its ids."""
+    if isinstance(feedback, Interactions):
+        return feedback
+    if isinstance(feedback, Preferences):
+        user, item = np.tile(feedback.user, 2), np.concatenate([feedback.better, feedback.worse])
+    else:
+        cases: Graded = feedback
+        user, item = cases.user[cases.case], cases.item
+    _, (user, item) = sort_rows((user, len(feedback.users)), (item, len(feedback.items)))
+    once = ~repeats(user, item)
+    return Interactions(user[once], item[once], None, None, feedback.users, feedback.items)
