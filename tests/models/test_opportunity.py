@@ -175,3 +175,59 @@ def test_movielens_100k(shared_data: Path) -> None:
     users = model.users * (1 - model.alpha)[:, None]
     better, worse = ((users[pairs.user] * model.items[side]).sum(1) for side in (pairs.better, pairs.worse))
     assert np.mean((better < worse) + 0.5 * (better == worse)) < 0.265
+
+
+def by_the_book(pairs: list[tuple[int, int]], items: int, recipe: OpportunityCost) -> tuple[Any, Any, float]:
+    """S2's Algorithm 1 for one user, with the two updates of section 3.6 or the one of Heaviside loss."""
+    p, q, alpha = np.full(recipe.factors, 0.1), np.full((items, recipe.factors), 0.1), 0.0
+    rate, reg = recipe.rate, recipe.reg
+    for f in range(recipe.factors):
+        for _ in range(recipe.sweeps):
+            for better, worse in pairs:
+                updates = [(better, worse, 1.0), (worse, better, 0.0)]
+                for i, j, target in updates[: 1 if recipe.solver == "heaviside" else 2]:
+                    b_i, b_j = p @ q[i], p @ q[j]
+                    eps = target - (b_i + alpha * b_j)
+                    if recipe.solver == "heaviside":
+                        eps = float(b_i + alpha * b_j <= b_j + alpha * b_i)
+                    alpha += rate * (eps * b_j - reg * alpha)
+                    p[f] += rate * (eps * (q[i, f] + alpha * q[j, f]) - reg * p[f])
+                    q[i, f] += rate * (eps * p[f] - reg * q[i, f])
+                    q[j, f] += rate * (eps * alpha * p[f] - reg * q[j, f])
+    return p, q, alpha
+
+
+@pytest.mark.parametrize(("solver", "near"), [("sgd", 1e-4), ("heaviside", 1e-3)])  # ties fall by rounding
+def test_the_procedure_of_s2_as_printed(solver: Any, near: float) -> None:
+    data = Interactions.of(["u"] * 5, range(5), [3, 1, 2, 3, 1])
+    recipe = OpportunityCost(factors=3, reg=0.02, sweeps=4, solver=solver, rate=0.05)
+    model = recipe.fit(data)
+    pairs = [(i, j) for i in (0, 3) for j in (2, 1, 4)] + [(2, 1), (2, 4)]  # best first
+    p, q, alpha = by_the_book(pairs, 5, recipe)
+    assert model.users[0] == pytest.approx(p, rel=near)
+    assert model.items == pytest.approx(q, rel=near)
+    assert model.alpha[0] == pytest.approx(alpha, rel=near)
+
+
+def test_the_procedure_of_s2_learns_and_resumes(tmp_path: Path) -> None:
+    data = fullrank.simulate.ratings(users=60, items=40, density=0.3, seed=1).data
+    recipe = OpportunityCost(factors=2, reg=0.01, sweeps=5, solver="sgd", rate=0.01)
+    told: list[float] = []
+    whole = recipe.fit(data, progress=lambda done, of, loss: told.append(loss))
+    assert len(told) == recipe.rounds == 10
+    assert told[-1] < 0.8 * told[0]
+
+    def stop(done: int, of: int, loss: float) -> None:
+        if done == 7:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        recipe.fit(data, checkpoint=tmp_path / "c", progress=stop)
+    again = recipe.fit(data, checkpoint=tmp_path / "c")
+    assert (again.users.tobytes(), again.alpha.tobytes()) == (whole.users.tobytes(), whole.alpha.tobytes())
+
+
+def test_heaviside_stops_with_a_message() -> None:
+    data = fullrank.simulate.ratings(users=60, items=40, density=0.3, seed=1).data
+    with pytest.raises(DataError, match=r"the objective became nan in sweep .* use a smaller rate"):
+        OpportunityCost(factors=2, solver="heaviside", rate=0.5).fit(data)

@@ -32,6 +32,7 @@ SMALL: list[Any] = [
     EASE(reg=20),
     PureSVD(factors=6),
     OpportunityCost(factors=6, sweeps=3),
+    OpportunityCost(factors=2, sweeps=2, solver="sgd"),
     BPR(factors=6, epochs=3),
     BPR(factors=6, epochs=3, bias=False, relevant=4, sampler="popularity"),
     MFAUC(factors=6, epochs=3),

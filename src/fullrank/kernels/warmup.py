@@ -16,6 +16,7 @@ from fullrank.kernels.opportunity import cost_items, cost_matrices, cost_users, 
 from fullrank.kernels.orders import count_agreeing
 from fullrank.kernels.pairs import enumerate_pairs
 from fullrank.kernels.pairwise import deal, pair_cell
+from fullrank.kernels.preferring import move_items, prefer_walk
 from fullrank.kernels.random import alias_table
 from fullrank.kernels.ranking import count_block, sample_block
 from fullrank.kernels.ratings import walk_users
@@ -135,6 +136,9 @@ def _costs() -> None:
     run_sums(start, code, *nest, p, q, *sums, 0, 1)
     cost_matrices(start, code, one, p, alpha, number, matrices, 0, 0, 1)
     cost_items(*entries, start, place, place, p, alpha, matrices, *sums, q, 0, 1)
+    who, column, moved = np.zeros(1, dtype=np.int32), np.ones(1, dtype=np.float32), np.zeros(1, dtype=np.float32)
+    prefer_walk(who, start, code, *nest, moved, number, number, True, column, column, alpha, moved, sums[0], 0, 1)
+    move_items(who, start, code, moved, column)
 
 
 KERNELS: dict[str, Callable[[], None]] = {

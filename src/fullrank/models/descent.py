@@ -23,7 +23,7 @@ Epoch: TypeAlias = Callable[[Parameters, int, float], float]  # (parameters, num
 
 def rate_in(recipe: Any, number: int) -> float:
     """The rate in epoch `number`, counted from 0: rate decay^number."""
-    return float(recipe.rate * recipe.decay**number)
+    return float(recipe.rate * getattr(recipe, "decay", 1.0) ** number)
 
 
 def descended(recipe: Any, train: Interactions, seed: int, training: Training) -> State:

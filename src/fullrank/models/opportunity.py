@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from fullrank.errors import DataError, check, check_integer, is_number
 from fullrank.kernels.threads import in_parallel, one_blas_thread
 from fullrank.models.bundles import Bundles, Feedback, bundles
 from fullrank.models.cost_model import CostFactors, seen
+from fullrank.models.preferring import start as first
+from fullrank.models.preferring import walked
 from fullrank.models.state import Parameters, State, Watch
 from fullrank.models.training import Training, supervised
 
@@ -31,16 +33,30 @@ class OpportunityCost:
     i is predicted before j where r_ui|j > r_uj|i, that is (1 - alpha_u)(b_ui - b_uj) > 0: never a cycle, and the order
     of (1 - alpha_u) b_ui, which is the score. Ratings, sessions and preferences of any shape can be fitted. Each sweep
     finds the best item after item, then the best vector and alpha of every user, in time linear in the ratings.
+
+    `solver="sgd"` is S2's own procedure: one feature after the other, `sweeps` passes over all preferences for each,
+    two steps for every preference; `solver="heaviside"` is GPW-HVS, one step of size 1 where a preference is violated,
+    which has nothing to converge to and may grow beyond bounds: it then stops with an error.
     """
 
     factors: int = 50
     reg: float = 0.04
     sweeps: int = 15
+    solver: Literal["exact", "sgd", "heaviside"] = "exact"
+    rate: float = 0.002  # of "sgd" and "heaviside"
 
     def __post_init__(self) -> None:
         check_integer("factors", self.factors, 1, 4096)
         check_integer("sweeps", self.sweeps, 1)
-        check("reg", self.reg, is_number(self.reg) and 0 < self.reg < np.inf, "a number > 0")
+        for name in ("reg", "rate"):
+            number = getattr(self, name)
+            check(name, number, is_number(number) and 0 < number < np.inf, "a number > 0")
+        check("solver", self.solver, self.solver in ("exact", "sgd", "heaviside"), "'exact', 'sgd' or 'heaviside'")
+
+    @property
+    def rounds(self) -> int | None:
+        """Passes in all, feature by feature; otherwise they are the sweeps."""
+        return None if self.solver == "exact" else self.factors * self.sweeps
 
     def fit(self, train: Feedback, seed: int = 0, **training: Any) -> CostFactors:
         """Sweeps of exact steps; `Training` tells what else can be said."""
@@ -51,12 +67,14 @@ class OpportunityCost:
         state = supervised(
             self, known, seed, Training(**training),
             lambda: self.start(len(train.users), len(train.items), seed),
-            partial(self._alternate, parts),
+            partial(self._alternate, parts) if self.solver == "exact" else partial(walked, self, parts, seed),
         )  # fmt: skip
         return self.model(state, known)
 
     def start(self, users: int, items: int, seed: int) -> Parameters:
-        """Vectors around one that gives everything the middle value, 1/2, and no cost."""
+        """Vectors around one that gives everything the middle value, 1/2, and no cost; by feature S2's own."""
+        if self.solver != "exact":
+            return first(users, items, self.factors)
         middle = np.float32(np.sqrt(0.5 / self.factors))
         rng = np.random.default_rng([seed, 0])
         drawn = (rng.standard_normal((n, self.factors), dtype=np.float32) for n in (users, items))

@@ -1,0 +1,76 @@
+"""Opportunity cost by S2's own procedure (GPW-OPT, GPW-HVS): one feature at a time, preference after preference.
+
+Legend: p = phi_u[f], q = phi_i[f], a = alpha_u; b = rest + p q, where `rest` is what all other features give; eps the
+error of an update. Users of a batch walk through all their preferences with a copy of the items' q of their own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullrank.kernels.compiling import summing_kernel
+
+Array = NDArray[Any]
+
+
+@summing_kernel
+def prefer_walk(
+    batch: Array, start: Array, item: Array, user_case: Array, case_run: Array, run_row: Array, row_entry: Array,
+    rest: Array, rate: Any, reg: Any, heaviside: bool,
+    users: Array, items: Array, alpha: Array, moved: Array, loss: Array, low: int, high: int,
+) -> None:  # fmt: skip
+    """Users batch[low .. high-1] through their preferences (S2 Algorithm 1, section 3.6); how far each q moved."""
+    for s in range(low, high):
+        u = batch[s]
+        first, p, a, total = start[u], users[u], alpha[u], 0.0
+        q = np.empty(start[u + 1] - first, dtype=items.dtype)
+        for t in range(q.shape[0]):
+            q[t] = items[item[first + t]]
+        own = rest[first : first + q.shape[0]]
+        for case in range(user_case[u], user_case[u + 1]):
+            last = run_row[case_run[case + 1]]
+            for run in range(case_run[case], case_run[case + 1]):
+                for better in range(run_row[run], run_row[run + 1]):
+                    i = row_entry[better] - first
+                    x, mine = q[i], own[i]
+                    for worse in range(run_row[run + 1], last):
+                        j = row_entry[worse] - first
+                        y, theirs = q[j], own[j]
+                        b_j = theirs + p * y
+                        if heaviside:
+                            wrong = (1 - a) * (mine + p * x - b_j) <= 0
+                            eps = rate * np.float32(1 if wrong else 0)
+                            total += wrong
+                        else:
+                            error = 1 - (mine + p * x + a * b_j)
+                            total += error * error
+                            eps = rate * error
+                        a += eps * b_j - rate * reg * a
+                        p += eps * (x + a * y) - rate * reg * p
+                        x += eps * p - rate * reg * x
+                        y += eps * a * p - rate * reg * y
+                        if not heaviside:
+                            b_i = mine + p * x
+                            error = -(theirs + p * y + a * b_i)
+                            total += error * error
+                            eps = rate * error
+                            a += eps * b_i - rate * reg * a
+                            p += eps * (y + a * x) - rate * reg * p
+                            y += eps * p - rate * reg * y
+                            x += eps * a * p - rate * reg * x
+                        q[j] = y
+                    q[i] = x
+        for t in range(q.shape[0]):
+            moved[first + t] = q[t] - items[item[first + t]]
+        users[u], alpha[u], loss[s] = p, a, total
+
+
+@summing_kernel
+def move_items(batch: Array, start: Array, item: Array, moved: Array, items: Array) -> None:
+    """Add what the users of a batch moved, in their order."""
+    for s in range(batch.shape[0]):
+        for t in range(start[batch[s]], start[batch[s] + 1]):
+            items[item[t]] += moved[t]
