@@ -1,8 +1,8 @@
 """Gradients of users who are what they did (AMF), over their positives and some sampled negatives (S4 Algorithm 1).
 
 Legend: v = share sum of q_j over the user's kept items; s = <p_i, v>; err = -dL/ds, of n positives first, then of m
-sampled negatives, whose item is -1 where none was found or nothing is added; back = sum of err p_i, what the user's q_j get share of.
-P and Q stay as they are meanwhile: `kernels.batches.add_to_rows` adds up.
+sampled negatives, whose item is -1 where none was found or nothing is added; back = sum of err p_i, of which each q_j
+of the user gets its share. P and Q stay as they are meanwhile: `kernels.batches.add_to_rows` adds up.
 """
 
 from __future__ import annotations

@@ -85,7 +85,9 @@ class MFADG:
 class MFAUC:
     """The same model toward every user's area under the curve, by the hinge of any pair (S3 section 6).
 
-        1/(|O+| |O-|) sum over i in O+, j in O- of [f(j) - f(i) + 1]_+ ,   and reg as above
+        1/(|O+| |O-|) sum over i in O+, j in O- of [f(j) - f(i) + 1]_+ ,   and reg as there
+
+    An epoch has as many steps as there are relevant items; most draws are no violators after a while.
     """
 
     factors: int = 50
