@@ -119,13 +119,17 @@ def test_every_pair_is_dealt_to_one_cell() -> None:
     start = np.array([0, 3, 3, 9, 20])
     item = np.concatenate([np.sort(rng.choice(30, n, replace=False)) for n in np.diff(start)]).astype(np.int32)
     item.flags.writeable = False
-    block_of = rng.integers(0, 3, 30).astype(np.int32)
+    people, position = np.array([2, 0, 3, 1], dtype=np.int32), rng.permutation(30)
+    block_of = np.sort(rng.integers(0, 3, 30))
+    begin = np.concatenate([[0], np.cumsum(np.diff(start)[people])])
     dealt, place = np.empty(20, dtype=np.int32), np.empty((4, 4), dtype=np.int64)
-    deal(start, item, block_of, dealt, place, 0, 4)
-    for user in range(4):
-        own = item[start[user] : start[user + 1]]
+    start.flags.writeable = False
+    deal(start, item, people, position, block_of, begin, dealt, place, 0, 4)
+    for slot, user in enumerate(people):
+        own = position[item[start[user] : start[user + 1]]]
+        assert (place[slot, 0], place[slot, 3]) == (begin[slot], begin[slot + 1])
         for block in range(3):
-            found = dealt[place[user, block] : place[user, block + 1]]
+            found = dealt[place[slot, block] : place[slot, block + 1]]
             assert found.tolist() == own[block_of[own] == block].tolist()
 
 

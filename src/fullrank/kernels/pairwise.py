@@ -21,22 +21,29 @@ TRIES = 1000  # draws in vain, for users who have nearly everything, before a pa
 
 
 @kernel
-def deal(start: Array, item: Array, block_of: Array, dealt: Array, place: Array, low: int, high: int) -> None:
-    """The items of users low .. high-1 by block: those of block c are dealt[place[u, c]] .. dealt[place[u, c+1]-1]."""
+def deal(
+    start: Array, item: Array, people: Array, position: Array, block_of: Array, begin: Array,
+    dealt: Array, place: Array, low: int, high: int,
+) -> None:  # fmt: skip
+    """The items of users people[low .. high-1], as positions, by block; those of one user follow those of the other.
+
+    Those of block c are dealt[place[s, c]] .. dealt[place[s, c+1]-1], in their order.
+    """
     blocks = place.shape[1] - 1
-    for u in range(low, high):
+    for s in range(low, high):
+        first, last = start[people[s]], start[people[s] + 1]
         for c in range(blocks + 1):
-            place[u, c] = 0
-        for e in range(start[u], start[u + 1]):
-            place[u, block_of[item[e]]] += 1
-        end = start[u + 1]
+            place[s, c] = 0
+        for e in range(first, last):
+            place[s, block_of[position[item[e]]]] += 1
+        end = begin[s + 1]
         for c in range(blocks, -1, -1):  # where a block ends, at first
-            end -= place[u, c]
-            place[u, c] += end
-        for e in range(start[u + 1] - 1, start[u] - 1, -1):
-            c = block_of[item[e]]
-            place[u, c] -= 1
-            dealt[place[u, c]] = item[e]
+            end -= place[s, c]
+            place[s, c] += end
+        for e in range(last - 1, first - 1, -1):
+            c = block_of[position[item[e]]]
+            place[s, c] -= 1
+            dealt[place[s, c]] = position[item[e]]
 
 
 @summing_kernel

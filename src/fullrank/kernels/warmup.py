@@ -85,7 +85,7 @@ def _pairwise() -> None:
     for array in (start, codes):
         array.flags.writeable = False
     dealt, place, both = np.zeros(1, dtype=np.int32), np.zeros((1, 2), dtype=np.int64), np.arange(2, dtype=np.int32)
-    deal(start, codes, np.zeros(2, dtype=np.int32), dealt, place, 0, 1)
+    deal(start, codes, dealt, np.arange(2), np.zeros(2, dtype=np.int64), np.array([0, 1]), dealt, place, 0, 1)
     chance, instead = np.ones(2), np.zeros(2, dtype=np.int64)
     alias_table(np.ones(2), chance, instead)
     one: Any = np.float32(1)

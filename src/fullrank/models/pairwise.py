@@ -6,6 +6,7 @@ another block of items; the cells of a round share no row, so any number of thre
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -78,42 +79,44 @@ class Cells:
         return float(losses.sum() / max(counts.sum(), 1))
 
     def _part(self, parameters: Parameters, seed: int, number: int, each: float, rates: Floats) -> NDArray[np.float64]:
-        """All rounds over blocks drawn for this part: losses and numbers of pairs of every cell."""
-        from fullrank.kernels.pairwise import deal, pair_cell
+        """All rounds over blocks drawn for this part: losses and numbers of pairs of every cell.
 
-        n, (people, columns, block_of) = self.blocks, self._drawn(seed, number)
-        tables = [alias(self.weight, column) for column in columns]
+        Blocks are copied out, so that what threads write at the same time is apart in memory too.
+        """
+        from fullrank.kernels.pairwise import pair_cell
+
+        rng, n = np.random.default_rng([seed, 2, number]), self.blocks
+        people, things = (rng.permutation(size).astype(np.int32) for size in (len(self.place), len(self.weight)))
+        someone, columns = (np.array_split(np.arange(len(order), dtype=np.int32), n) for order in (people, things))
+        tables = [alias(self.weight[things], column) for column in columns]
+        orders = {"users": people, "items": things, "bias": things}
+        rows = {name: parameters[name][order] for name, order in orders.items()}
         _, unseen, cost, reg, bias, _ = self.pairs
         found = np.zeros((n * n, 2))
-
-        def dealing(some: slice) -> None:
-            deal(self.start, self.item, block_of, self.dealt, self.place, some.start, some.stop)
 
         def work(cell: tuple[int, int]) -> None:
             row, column = cell
             found[row * n + column] = pair_cell(
-                people[row], column, self.dealt, self.place, *tables[column], each, unseen, cost,
-                seed, number, row * n + column, parameters["users"], parameters["items"], parameters["bias"],
-                rates, np.float32(reg), np.float32(bias),
+                someone[row], column, self.dealt, self.place, *tables[column], each, unseen, cost,
+                seed, number, row * n + column, *rows.values(), rates, np.float32(reg), np.float32(bias),
             )  # fmt: skip
 
         with team() as together:
-            together(dealing, row_blocks(len(self.place), 1 << 12))
+            together(self._dealing(people, things, columns), row_blocks(len(self.place), 1 << 12))
             for turn in range(n):
                 together(work, [(row, (row + turn) % n) for row in range(n)])
+        for name, order in orders.items():
+            parameters[name][order] = rows[name]
         return found
 
-    def _drawn(self, seed: int, number: int) -> tuple[list[Codes], list[Codes], Codes]:
-        """Blocks of users, blocks of items, and the block of every item."""
-        rng = np.random.default_rng([seed, 2, number])
-        people, columns = (
-            np.array_split(rng.permutation(size).astype(np.int32), self.blocks)
-            for size in (len(self.place), len(self.weight))
-        )
-        block_of = np.empty(len(self.weight), dtype=np.int32)
-        for block, column in enumerate(columns):
-            block_of[column] = block
-        return people, columns, block_of
+    def _dealing(self, people: Codes, things: Codes, columns: list[Codes]) -> Callable[[slice], None]:
+        """Puts the relevant items of some of the people into the order of their blocks."""
+        from fullrank.kernels.pairwise import deal
+
+        position, block_of = np.argsort(things), np.repeat(np.arange(len(columns)), [len(one) for one in columns])
+        begin = np.concatenate([[0], np.cumsum(np.diff(self.start)[people])])
+        given = self.start, self.item, people, position, block_of, begin, self.dealt, self.place
+        return lambda some: deal(*given, some.start, some.stop)
 
 
 def with_bias(parameters: Parameters, train: Interactions, recipe: Any) -> Factors:
