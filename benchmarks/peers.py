@@ -15,7 +15,7 @@ from typing import Any
 
 ENVIRONMENTS = Path(__file__).parent / ".envs"
 SCRIPTS = Path(__file__).parent / "peer_scripts"
-PATIENCE = 120  # seconds for an answer
+PATIENCE = 240  # seconds for an answer
 
 
 class PeerError(Exception):

@@ -50,13 +50,13 @@ def some(data: fullrank.Interactions, share: float) -> fullrank.Interactions:
 
 
 def write(path: Path, train: fullrank.Interactions, model: fullrank.models.model.Factors | None = None) -> Path:
-    """The pairs, and the factors or none, as `peer_scripts/serving.py` reads them."""
+    """The pairs with their values, if any, and the factors or none, as `peer_scripts/serving.py` reads them."""
     sizes = train.n_users, train.n_items
     left, right = (np.zeros((n, 0), dtype=np.float32) for n in sizes) if model is None else (model.users, model.items)
     nothing = np.zeros(0, dtype=np.int32)
-    np.savez(
-        path, left=left, right=right, train_user=train.user, train_item=train.item, held_user=nothing, held_item=nothing
-    )
+    parts = {"train_user": train.user, "train_item": train.item, "held_user": nothing, "held_item": nothing}
+    values = {} if train.value is None else {"train_value": train.value}
+    np.savez(path, left=left, right=right, **parts, **values)
     return path
 
 

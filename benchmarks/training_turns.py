@@ -41,13 +41,13 @@ def started(peer: Peer, folder: Path, stack: ExitStack, blas_threads: int = 1) -
     return worker
 
 
-def taking_turns(ways: Mapping[str, Once], seconds: float) -> tuple[dict[str, Times], float]:
+def taking_turns(ways: Mapping[str, Once], seconds: float, fewest: int = FEWEST) -> tuple[dict[str, Times], float]:
     """Rounds for about so long: of several runs each where these are short, of one where they are long."""
     first = {name: once() for name, once in ways.items()}
     cost = sum(wall for wall, _ in first.values())
     if seconds > 5 * RUNS * cost:
         return in_turn(ways, rounds=min(ROUNDS, int(seconds / (RUNS * cost))))
-    rounds = max(FEWEST, int(seconds / cost)) if cost < math.inf else FEWEST
+    rounds = max(fewest, int(seconds / cost)) if cost < math.inf else fewest
     return in_turn({name: _once_a_round(once, first[name]) for name, once in ways.items()}, rounds)
 
 

@@ -33,9 +33,13 @@ def read(path):
     with np.load(path) as file:
         left, right = file["left"], file["right"]
         shape = len(left), len(right)
-        train, held = (matrix(file[f"{part}_user"], file[f"{part}_item"], shape) for part in ("train", "held"))
+        train, held = (matrix(file, part, shape) for part in ("train", "held"))
     return left, right, train, held
 
 
-def matrix(user, item, shape):
-    return csr_matrix((np.ones(len(user), dtype=np.float32), (user, item)), shape=shape)
+def matrix(file, part, shape):
+    """Values where the file has some, else ones."""
+    user, item = file[f"{part}_user"], file[f"{part}_item"]
+    name = f"{part}_value"
+    value = file[name] if name in file else np.ones(len(user), dtype=np.float32)
+    return csr_matrix((value, (user, item)), shape=shape)
