@@ -98,7 +98,8 @@ class Cells:
             row, column = cell
             found[row * n + column] = pair_cell(
                 someone[row], column, self.dealt, self.place, *tables[column], each, unseen, cost,
-                seed, number, row * n + column, rows["users"], rows["items"], rows["bias"], rates, np.float32(reg), np.float32(bias),
+                seed, number, row * n + column, rows["users"], rows["items"], rows["bias"],
+                rates, np.float32(reg), np.float32(bias),
             )  # fmt: skip
 
         with team() as together:
