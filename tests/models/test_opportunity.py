@@ -143,6 +143,15 @@ def test_an_offer_is_explained() -> None:
         model.rank_offers("nobody", ["a"])
 
 
+def test_offers_have_the_scores_of_the_catalogue_and_are_measured() -> None:
+    model = OpportunityCost(factors=2).fit(SESSIONS)
+    found = model.offer_scores(SESSIONS)
+    whole = model.scores(SESSIONS.user[SESSIONS.case])[np.arange(len(SESSIONS.item)), SESSIONS.item]
+    assert found == pytest.approx(whole, abs=1e-6)
+    ranks = fullrank.rank(model, SESSIONS)
+    assert len(ranks) == 3  # the fourth offers one item
+
+
 def test_somebody_new() -> None:
     data = random_ratings(11, users=30, items=12, rows=300)
     model = OpportunityCost(factors=3, sweeps=60).fit(data)

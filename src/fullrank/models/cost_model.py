@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fullrank.data.canonical import frozen, repeats, sort_rows
 from fullrank.data.graded import Graded
@@ -32,8 +33,10 @@ class Valued(NamedTuple):
 class CostFactors:
     """value(u, i | offer) = b_ui + alpha_u mean over the other offered j of b_uj,   b_ui = <p_u, q_i>  (S2).
 
-    In a pair this is r_ui|j, and its order is that of (1 - alpha_u) b_ui, the score. In an offer set of n items it is
-    that of (1 - alpha_u / (n-1)) b_ui; an item offered alone has no cost.
+    In a pair this is r_ui|j, and its order is that of (1 - alpha_u) b_ui. In an offer set of n items it is that of
+    (1 - alpha_u / (n-1)) b_ui; an item offered alone has no cost. The score for the whole catalogue is the first of
+    these where pairs were learned from; where sessions were (`recipe.in_context`), an item without a context is worth
+    its benefit, and the offers of a session their values in it.
     """
 
     users: Floats  # (users, factors)
@@ -53,11 +56,28 @@ class CostFactors:
 
     def scores_into(self, users: Codes, out: Floats) -> None:
         """Fill `out` (users, items) with the scores of known users (codes)."""
-        product(self.users[users] * (1 - self.alpha[users])[:, None], self._across, out)
+        vectors = self.users[users]
+        product(vectors if self._in_context else vectors * (1 - self.alpha[users])[:, None], self._across, out)
 
     def scores(self, users: Codes) -> Floats:
         """The same in a new array."""
         return in_new_array(self, users)
+
+    @property
+    def _in_context(self) -> bool:
+        return getattr(self.recipe, "in_context", False)
+
+    def offer_scores(self, offers: Graded) -> NDArray[np.float64]:
+        """The values of all offers among those of their session; outside of sessions their scores."""
+        case = offers.case
+        user = self.train.users.codes(offers.users.names)[offers.user[case]]
+        item = self.train.items.codes(offers.items.names)[offers.item]
+        benefit = np.einsum("nf,nf->n", self.users[user].astype(np.float64), self.items[item])
+        if not self._in_context:
+            return np.asarray(benefit * (1 - self.alpha[user]))
+        size = np.diff(offers.start)[case]
+        others = np.bincount(case, benefit, minlength=len(offers))[case] - benefit
+        return np.asarray(benefit + self.alpha[user] * others / np.maximum(size - 1, 1))
 
     def __repr__(self) -> str:
         return described(self)
