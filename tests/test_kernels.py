@@ -44,7 +44,7 @@ from fullrank.evaluation.candidates import Sampled
 from fullrank.evaluation.rank import rank
 from fullrank.evaluation.top import top
 from fullrank.kernels import als, batches, history, logistic, neighbours, orders, pairs, pairwise, random, ranking
-from fullrank.kernels import opportunity, preferring, ratings
+from fullrank.kernels import opportunity, preferring, ratings, sessions
 from fullrank.kernels import top as tops
 from fullrank.kernels.warmup import KERNELS, warmup
 from fullrank.metrics.partial_order import pairwise_loss
@@ -54,7 +54,7 @@ kernels += [als.solve_rows, als.step_rows, logistic.newton_rows, neighbours.add_
 kernels += [neighbours.dots_block, neighbours.nearest_block, pairwise.deal, pairwise.pair_cell, random.alias_table]
 kernels += [batches.add_to_rows, history.history_gradients, ratings.walk_users, opportunity.cost_users]
 kernels += [opportunity.cost_items, opportunity.cost_matrices, opportunity.run_sums, preferring.prefer_walk]
-kernels += [preferring.move_items]
+kernels += [preferring.move_items, sessions.choice_walk, sessions.value_walk, sessions.add_moves]
 assert names == list(KERNELS) and all(len(kernel.signatures) == 1 for kernel in kernels)
 data = fullrank.read({"user": [1, 1, 1, 2, 2, 2], "item": [1, 2, 3, 1, 2, 3], "value": [1, 2, 3, 3, 2, 1]})
 split = fullrank.holdout(data, 0.3, valid=0.3)
@@ -71,7 +71,8 @@ recipes += [fullrank.GaussianRank(epochs=1), fullrank.GaussianRank(epochs=1, lis
 recipes += [fullrank.SquaredNegatives(epochs=1), fullrank.RSVD(epochs=1), fullrank.RSVD(epochs=1, by_feature=True)]
 recipes += [fullrank.SVDpp(epochs=1), fullrank.SVDpp(epochs=1, factors=3, by_feature=True), fullrank.OrdRec(epochs=1)]
 recipes += [fullrank.OrdRec(epochs=1, implicit=True), fullrank.OpportunityCost(sweeps=1)]
-recipes += [fullrank.OpportunityCost(factors=2, sweeps=1, solver="sgd")]
+recipes += [fullrank.OpportunityCost(factors=2, sweeps=1, solver="sgd"), fullrank.CCF(epochs=1)]
+recipes += [fullrank.SessionCost(epochs=1, targets=targets) for targets in ("classes", "items", "heaviside")]
 for recipe in recipes:
     model = recipe.fit(data)
     rank(model, split)
@@ -79,7 +80,7 @@ for recipe in recipes:
 print([len(kernel.signatures) for kernel in kernels])
 """
     done = run(code)
-    assert done.stdout == str([1] * 24) + "\n", done.stderr
+    assert done.stdout == str([1] * 27) + "\n", done.stderr
 
 
 def test_eight_processes_at_once(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ recipes that make models; ranking what was held out, measuring it, and how sure 
 
 from fullrank import metrics
 from fullrank.data import simulate, sources
+from fullrank.data.classes import relevance_classes
 from fullrank.data.describe import describe
 from fullrank.data.graded import Graded
 from fullrank.data.ids import Ids
@@ -38,10 +39,12 @@ from fullrank.models.allrank import AllRank
 from fullrank.models.allrank_binary import AllRankBinary
 from fullrank.models.bestseller import Bestseller
 from fullrank.models.bpr import BPR
+from fullrank.models.ccf import CCF
 from fullrank.models.ease import EASE
 from fullrank.models.files import load, save
 from fullrank.models.gaussian import GaussianRank
 from fullrank.models.ials import IALS
+from fullrank.models.in_context import PostFiltered, PreFiltered
 from fullrank.models.itemcf import ItemCF
 from fullrank.models.mfadg import MFADG, MFAUC
 from fullrank.models.negatives import HistoryBPR, SoftmaxNegatives, SquaredNegatives
@@ -51,6 +54,7 @@ from fullrank.models.puresvd import PureSVD
 from fullrank.models.rank_loss import RankLoss
 from fullrank.models.recommend import recommend
 from fullrank.models.rsvd import RSVD
+from fullrank.models.session_cost import SessionCost
 from fullrank.models.svdpp import SVDpp
 from fullrank.models.update import update
 from fullrank.ranks import Ranks
@@ -59,6 +63,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BPR",
+    "CCF",
     "EASE",
     "IALS",
     "MFADG",
@@ -79,6 +84,8 @@ __all__ = [
     "Offered",
     "OpportunityCost",
     "OrdRec",
+    "PostFiltered",
+    "PreFiltered",
     "Preferences",
     "PureSVD",
     "RankLoss",
@@ -86,6 +93,7 @@ __all__ = [
     "Result",
     "SVDpp",
     "Sampled",
+    "SessionCost",
     "SoftmaxNegatives",
     "Split",
     "SquaredNegatives",
@@ -113,6 +121,7 @@ __all__ = [
     "read_preferences",
     "read_sessions",
     "recommend",
+    "relevance_classes",
     "repetitions",
     "save",
     "simulate",

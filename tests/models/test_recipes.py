@@ -10,12 +10,14 @@ import fullrank
 from fullrank import BPR, EASE, IALS, MFADG, MFAUC, AllRank, AllRankBinary, Bestseller, ItemCF, PureSVD
 from fullrank.evaluation.rank import rank
 from fullrank.metrics import rr
+from fullrank.models.ccf import CCF
 from fullrank.models.gaussian import GaussianRank
 from fullrank.models.negatives import HistoryBPR, SoftmaxNegatives, SquaredNegatives
 from fullrank.models.opportunity import OpportunityCost
 from fullrank.models.ordrec import OrdRec
 from fullrank.models.recipes import RECIPES
 from fullrank.models.rsvd import RSVD
+from fullrank.models.session_cost import SessionCost
 from fullrank.models.svdpp import SVDpp
 from fullrank.testing.checkerboard import checkerboard
 from fullrank.testing.recipes import check_recipe
@@ -33,6 +35,8 @@ SMALL: list[Any] = [
     PureSVD(factors=6),
     OpportunityCost(factors=6, sweeps=3),
     OpportunityCost(factors=2, sweeps=2, solver="sgd"),
+    SessionCost(factors=4, epochs=3),
+    CCF(factors=4, epochs=3),
     BPR(factors=6, epochs=3),
     BPR(factors=6, epochs=3, bias=False, relevant=4, sampler="popularity"),
     MFAUC(factors=6, epochs=3),

@@ -20,6 +20,7 @@ from fullrank.kernels.preferring import move_items, prefer_walk
 from fullrank.kernels.random import alias_table
 from fullrank.kernels.ranking import count_block, sample_block
 from fullrank.kernels.ratings import walk_users
+from fullrank.kernels.sessions import add_moves, choice_walk, value_walk
 from fullrank.kernels.top import top_block
 
 
@@ -141,6 +142,22 @@ def _costs() -> None:
     move_items(who, start, code, moved, column)
 
 
+def _sessions() -> None:
+    start, code, one = np.array([0, 1]), np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int64)
+    used = np.ones(1, dtype=np.uint8)
+    for array in (start, code, one, used):
+        array.flags.writeable = False
+    who, first, rest = code.copy(), np.array([0, 1]), np.zeros(1, dtype=np.float32)
+    step: Any = np.float32(0.1)
+    p, q, moved = (np.ones((1, 1), dtype=np.float32) for _ in range(3))
+    given = (
+        who, first, start, code, start, start, start, one, rest, step, step, p, q, moved, np.zeros(1),
+    )  # fmt: skip
+    choice_walk(*given, 0, 1)
+    value_walk(*given, used, one, one, False, False, rest.copy(), rest.copy(), 0, 1)
+    add_moves(who, first, start, code, moved, q, 0, 1)
+
+
 KERNELS: dict[str, Callable[[], None]] = {
     "pairs of graded cases": _pairs,
     "orders of graded cases": _orders,
@@ -152,6 +169,7 @@ KERNELS: dict[str, Callable[[], None]] = {
     "people by what they did": _history,
     "walks through ratings": _ratings,
     "costs of opportunities": _costs,
+    "walks through sessions": _sessions,
 }
 
 

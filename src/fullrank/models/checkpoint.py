@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from glob import escape
 from pathlib import Path
 from typing import Any, cast
@@ -43,13 +44,13 @@ class Checkpoint:
 class Keeper:
     """The checkpoint of one fit: the last state and the one before it, in two files beside a lock."""
 
-    def __init__(self, path: str | os.PathLike[str], recipe: Any, train: Interactions, seed: int) -> None:
+    def __init__(self, path: str | os.PathLike[str], recipe: Any, train: Any, seed: int) -> None:
         self.path = Path(path)
         check_writable(self.path, overwrite=True)
         self.previous = self.path.with_name(self.path.name + ".previous")
         length = Length.of_recipe(recipe)
         again = replace(recipe, **{length.name: 1}) if length.open_end else recipe
-        self.label = Checkpoint(repr(again), seed, fingerprint(train))
+        self.label = Checkpoint(repr(again), seed, mark(train))
 
     def keep(self, state: State, judged: Judged) -> None:
         """Write the state and the best one; whatever happens meanwhile, one whole file is there."""
@@ -114,6 +115,20 @@ class Keeper:
             for half_written in self.path.parent.glob(f".{escape(self.path.name[:100])}.*.tmp"):
                 half_written.unlink(missing_ok=True)  # by a fit that was killed
             yield
+
+
+def mark(feedback: Any) -> str:
+    """The fingerprint of ratings, or a digest of sessions or preferences: who, what, in which order."""
+    if isinstance(feedback, Interactions):
+        return fingerprint(feedback)
+    digest = hashlib.sha256()
+    for part in fields(feedback):
+        value = getattr(feedback, part.name)
+        if isinstance(value, np.ndarray) and part.name != "time":
+            digest.update(part.name.encode() + np.ascontiguousarray(value).tobytes())
+    for ids in (feedback.users, feedback.items):
+        digest.update(repr(ids.names.tolist()).encode())
+    return digest.hexdigest()
 
 
 def _finite(number: float) -> float | None:

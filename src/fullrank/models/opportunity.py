@@ -68,6 +68,7 @@ class OpportunityCost:
             self, known, seed, Training(**training),
             lambda: self.start(len(train.users), len(train.items), seed),
             partial(self._alternate, parts) if self.solver == "exact" else partial(walked, self, parts, seed),
+            train,
         )  # fmt: skip
         return self.model(state, known)
 

@@ -6,6 +6,7 @@ from fullrank.models.allrank import AllRank
 from fullrank.models.allrank_binary import AllRankBinary
 from fullrank.models.bestseller import Bestseller
 from fullrank.models.bpr import BPR
+from fullrank.models.ccf import CCF
 from fullrank.models.ease import EASE
 from fullrank.models.gaussian import GaussianRank
 from fullrank.models.ials import IALS
@@ -16,6 +17,7 @@ from fullrank.models.opportunity import OpportunityCost
 from fullrank.models.ordrec import OrdRec
 from fullrank.models.puresvd import PureSVD
 from fullrank.models.rsvd import RSVD
+from fullrank.models.session_cost import SessionCost
 from fullrank.models.svdpp import SVDpp
 
 RECIPES: dict[str, type] = {
@@ -37,4 +39,6 @@ RECIPES: dict[str, type] = {
     "SVDpp": SVDpp,
     "OrdRec": OrdRec,
     "OpportunityCost": OpportunityCost,
+    "SessionCost": SessionCost,
+    "CCF": CCF,
 }

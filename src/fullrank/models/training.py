@@ -67,9 +67,13 @@ class Judged(NamedTuple):
 
 
 def supervised(
-    recipe: Any, train: Interactions, seed: int, training: Training, start: Callable[[], Parameters], run: Run
-) -> State:
-    """Run from the start, or from the checkpoint, watched; the final state, or the best by `judge`."""
+    recipe: Any, train: Interactions, seed: int, training: Training, start: Callable[[], Parameters], run: Run,
+    feedback: Any = None,
+) -> State:  # fmt: skip
+    """Run from the start, or from the checkpoint, watched; the final state, or the best by `judge`.
+
+    `feedback`: what is learned from, where it is more than `train`; a checkpoint belongs to it.
+    """
     check_integer("seed", seed, 0, 2**63 - 1)
     if not len(train):
         raise DataError(f"{type(recipe).__name__}: there is no feedback to train on; give some.")
@@ -78,7 +82,7 @@ def supervised(
     if training.checkpoint is not None:
         from fullrank.models.checkpoint import Keeper
 
-        course.keeper = keeper = Keeper(training.checkpoint, recipe, train, seed)
+        course.keeper = keeper = Keeper(training.checkpoint, recipe, train if feedback is None else feedback, seed)
     with nullcontext() if keeper is None else keeper.locked():
         state = State(start(), 0, np.inf)
         if keeper is not None and (found := keeper.found(state.parameters)) is not None:

@@ -1,0 +1,179 @@
+"""Recommending in a context, such as a day of the week: before a model is fitted, or after (S2 section 2.7).
+
+S2's own answer, items valued by what else is offered, is a model of context and needs neither: `SessionCost`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullrank.data.canonical import frozen
+from fullrank.data.graded import Graded
+from fullrank.data.ids import Codes
+from fullrank.data.interactions import Interactions
+from fullrank.errors import DataError, check, is_number, shown
+from fullrank.models.model import Floats, Model, described, in_new_array
+
+Column: TypeAlias = str | Callable[[Any], Any]  # feedback: a label for every row, of sessions for every session
+Label: TypeAlias = int | str
+
+
+@dataclass(frozen=True)
+class PreFiltered:
+    """A model for every context, fitted on the feedback given in it and nothing else.
+
+    `column` is "hour", "weekday" (0 is Monday) or "month" of the times, in UTC; or a function that gives a label for
+    every row of the feedback, for every session of sessions. All contexts are fitted ahead, so none has to wait.
+
+    >>> from fullrank.models.bestseller import Bestseller
+    >>> data = Interactions.of([1, 1, 2, 2], ["tea", "gin", "gin", "tea"], [5, 1, 4, 5], time=[0, 43200, 43200, 0])
+    >>> model = PreFiltered(Bestseller(by="count"), "hour").fit(data)
+    >>> model.contexts
+    [0, 12]
+    >>> model.at(12).scores([0])
+    array([[2., 0.]], dtype=float32)
+    """
+
+    recipe: Any
+    column: Column
+
+    def fit(self, train: Any, seed: int = 0, **training: Any) -> Contextual:
+        """The recipe once for every context."""
+        label = labels(self.column, train)
+        found: dict[Label, Model] = {}
+        for context in np.unique(label).tolist():
+            try:
+                found[context] = self.recipe.fit(train.where(label == context), seed=seed, **training)
+            except DataError as error:
+                raise DataError(f"in context {shown(context)}: {error}") from error
+        return Contextual(found, self)
+
+
+@dataclass(frozen=True)
+class PostFiltered:
+    """One model of all feedback; in a context, items that are seldom met there come after all others, in their order.
+
+        lift_i,c = (n_ic + smoothing share_c) / (n_i + smoothing) / share_c  <  least
+
+    n_i counts the feedback on item i, n_ic that given in context c, and share_c is the part of all feedback that was:
+    items that are met in a context as often as any have a lift of 1, and of those that are hardly met nothing is known.
+    """
+
+    recipe: Any
+    column: Column
+    least: float = 0.5
+    smoothing: float = 5.0
+
+    def __post_init__(self) -> None:
+        for name in ("least", "smoothing"):
+            number = getattr(self, name)
+            check(name, number, is_number(number) and 0 < number < np.inf, "a number > 0")
+
+    def fit(self, train: Any, seed: int = 0, **training: Any) -> Contextual:
+        """The recipe once, and who is met where."""
+        label = labels(self.column, train)
+        model, row = self.recipe.fit(train, seed=seed, **training), _of_rows(label, train)
+        often = np.bincount(train.item, minlength=len(train.items))
+        found: dict[Label, Model] = {}
+        for context in np.unique(label).tolist():
+            here = np.bincount(train.item[row == context], minlength=len(often))
+            share = here.sum() / often.sum()
+            lift = (here + self.smoothing * share) / (often + self.smoothing) / share
+            found[context] = Filtered(model, frozen(lift >= self.least))
+        return Contextual(found, self)
+
+
+@dataclass(frozen=True, eq=False)
+class Contextual:
+    """A model for every context."""
+
+    models: dict[Label, Model]
+    recipe: Any
+
+    @property
+    def contexts(self) -> list[Label]:
+        """All contexts there are models for."""
+        return list(self.models)
+
+    def at(self, context: Label) -> Model:
+        """The model of a context, to rank, evaluate and recommend with like any other."""
+        if context not in self.models:
+            known = ", ".join(shown(label) for label in self.contexts[:20])
+            raise DataError(f"nothing was learned in context {shown(context)}; known are {known}.")
+        return self.models[context]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Filtered:
+    """The scores of a model, lowered for items that are not wanted until all of them are behind the others."""
+
+    model: Model
+    wanted: NDArray[np.bool_]  # (items,)
+
+    @property
+    def train(self) -> Interactions:
+        """What the model has seen."""
+        return self.model.train
+
+    @property
+    def recipe(self) -> Any:
+        """What the model was made by."""
+        return self.model.recipe
+
+    def scores_into(self, users: Codes, out: Floats) -> None:
+        """Fill `out` (users, items) with the scores of known users (codes)."""
+        self.model.scores_into(users, out)
+        self._lower(out)
+
+    def scores(self, users: Codes) -> Floats:
+        """The same in a new array."""
+        return in_new_array(self, users)
+
+    def history_scores(self, items: Codes, values: Floats) -> Floats:
+        """The scores of somebody new, from what they did."""
+        found = np.array(self.model.history_scores(items, values), dtype=np.float32)[None, :]
+        self._lower(found)
+        return np.asarray(found[0])
+
+    def __repr__(self) -> str:
+        return described(self)
+
+    def _lower(self, scores: Floats) -> None:
+        if self.wanted.all() or not self.wanted.any():
+            return
+        low, high = scores[:, self.wanted].min(axis=1), scores[:, ~self.wanted].max(axis=1)
+        fall = np.maximum(high - low, 0) * np.float32(1.001) + np.abs(low) * np.float32(1e-5) + np.float32(1e-5)
+        scores[:, ~self.wanted] -= fall[:, None]
+
+
+def labels(column: Column, feedback: Any) -> NDArray[Any]:
+    """The context of every row, or of every session."""
+    if callable(column):
+        found = np.asarray(column(feedback))
+    else:
+        check("column", column, column in ("hour", "weekday", "month"), "'hour', 'weekday', 'month' or a function")
+        if feedback.time is None:
+            raise DataError(f"the feedback has no times to take the {column} from; give a column of them.")
+        found = _clock(column, feedback.time)
+    if found.shape != (len(feedback),):
+        raise DataError(f"{len(feedback):,} contexts are needed, one for each; the column has shape {found.shape}.")
+    return found
+
+
+def _clock(column: str, time: Any) -> NDArray[np.int64]:
+    unit = {"hour": "h", "weekday": "D", "month": "M"}[column]
+    since = time.astype(f"datetime64[{unit}]").astype(np.int64)
+    shift, cycle, first = {"hour": (0, 24, 0), "weekday": (3, 7, 0), "month": (0, 12, 1)}[
+        column
+    ]  # 1970 began on Thursday
+    counted: NDArray[np.int64] = (since + shift) % cycle + first
+    return counted
+
+
+def _of_rows(label: NDArray[Any], feedback: Any) -> NDArray[Any]:
+    return label[feedback.case] if isinstance(feedback, Graded) else label
