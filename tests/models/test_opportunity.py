@@ -236,6 +236,15 @@ def test_the_procedure_of_s2_learns_and_resumes(tmp_path: Path) -> None:
     assert (again.users.tobytes(), again.alpha.tobytes()) == (whole.users.tobytes(), whole.alpha.tobytes())
 
 
+def test_a_checkpoint_belongs_to_the_grades_too(tmp_path: Path) -> None:
+    recipe, path = OpportunityCost(factors=2, sweeps=2), tmp_path / "c"
+    recipe.fit(SESSIONS, checkpoint=path)
+    other = type(SESSIONS)(SESSIONS.start, SESSIONS.item, SESSIONS.grade[::-1].copy(), SESSIONS.user, SESSIONS.users, SESSIONS.items)  # fmt: skip # noqa: E501
+    with pytest.raises(DataError, match="of another fit: data differs"):
+        recipe.fit(other, checkpoint=path)
+    recipe.fit(SESSIONS, checkpoint=path)
+
+
 def test_heaviside_stops_with_a_message() -> None:
     data = fullrank.simulate.ratings(users=60, items=40, density=0.3, seed=1).data
     with pytest.raises(DataError, match=r"the objective became nan in sweep .* use a smaller rate"):
