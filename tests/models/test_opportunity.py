@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 import fullrank
 from fullrank import Graded, Interactions, OpportunityCost, Preferences
 from fullrank.errors import DataError, ParameterError
+from fullrank.kernels.random import shuffle, stream
 from fullrank.models.bundles import bundles
 from fullrank.models.opportunity import alternated
+from fullrank.models.preferring import PARTS
 
 SESSIONS = Graded.of(
     session=[1, 1, 1, 2, 2, 3, 3, 3, 3, 4],
@@ -186,33 +188,48 @@ def test_movielens_100k(shared_data: Path) -> None:
     assert np.mean((better < worse) + 0.5 * (better == worse)) < 0.265
 
 
-def by_the_book(pairs: list[tuple[int, int]], items: int, recipe: OpportunityCost) -> tuple[Any, Any, float]:
+def in_a_circle(grades: list[int], number: int) -> list[tuple[int, int]]:
+    """The preferences of one case in the order of pass `number`: best first, shuffled, each with the d-th after it."""
+    rows = sorted(range(len(grades)), key=lambda item: -grades[item])
+    circle, n = np.arange(len(rows)), len(rows)
+    shuffle(np.uint64(stream(0, number, 0)), circle)
+    found = []
+    for d in [d for part in range(PARTS) for d in range(1 + part, n // 2 + 1, PARTS)]:
+        for k in range(n if 2 * d < n else d):
+            one, other = rows[circle[k]], rows[circle[(k + d) % n]]
+            if grades[one] != grades[other]:
+                found.append((one, other) if grades[one] > grades[other] else (other, one))
+    return found
+
+
+def by_the_book(grades: list[int], recipe: OpportunityCost) -> tuple[Any, Any, float]:
     """S2's Algorithm 1 for one user, with the two updates of section 3.6 or the one of Heaviside loss."""
-    p, q, alpha = np.full(recipe.factors, 0.1), np.full((items, recipe.factors), 0.1), 0.0
+    p, q, alpha = np.full(recipe.factors, 0.1), np.full((len(grades), recipe.factors), 0.1), 0.0
     rate, reg = recipe.rate, recipe.reg
-    for f in range(recipe.factors):
-        for _ in range(recipe.sweeps):
-            for better, worse in pairs:
-                updates = [(better, worse, 1.0), (worse, better, 0.0)]
-                for i, j, target in updates[: 1 if recipe.solver == "heaviside" else 2]:
-                    b_i, b_j = p @ q[i], p @ q[j]
-                    eps = target - (b_i + alpha * b_j)
-                    if recipe.solver == "heaviside":
-                        eps = float(b_i + alpha * b_j <= b_j + alpha * b_i)
-                    alpha += rate * (eps * b_j - reg * alpha)
-                    p[f] += rate * (eps * (q[i, f] + alpha * q[j, f]) - reg * p[f])
-                    q[i, f] += rate * (eps * p[f] - reg * q[i, f])
-                    q[j, f] += rate * (eps * alpha * p[f] - reg * q[j, f])
+    for number in range(recipe.factors * recipe.sweeps):
+        f = number // recipe.sweeps
+        for better, worse in in_a_circle(grades, number):
+            updates = [(better, worse, 1.0), (worse, better, 0.0)]
+            for i, j, target in updates[: 1 if recipe.solver == "heaviside" else 2]:
+                b_i, b_j = p @ q[i], p @ q[j]
+                eps = target - (b_i + alpha * b_j)
+                if recipe.solver == "heaviside":
+                    eps = float(b_i + alpha * b_j <= b_j + alpha * b_i)
+                alpha += rate * (eps * b_j - reg * alpha)
+                p[f] += rate * (eps * (q[i, f] + alpha * q[j, f]) - reg * p[f])
+                q[i, f] += rate * (eps * p[f] - reg * q[i, f])
+                q[j, f] += rate * (eps * alpha * p[f] - reg * q[j, f])
     return p, q, alpha
 
 
 @pytest.mark.parametrize(("solver", "near"), [("sgd", 1e-4), ("heaviside", 1e-3)])  # ties fall by rounding
-def test_the_procedure_of_s2_as_printed(solver: Any, near: float) -> None:
-    data = Interactions.of(["u"] * 5, range(5), [3, 1, 2, 3, 1])
+@pytest.mark.parametrize("grades", [[3, 1, 2, 3, 1], [1, 1, 2, 3, 4, 2]])
+def test_the_procedure_of_s2_as_printed(grades: list[int], solver: Any, near: float) -> None:
+    all_pairs = {(i, j) for i in range(len(grades)) for j in range(len(grades)) if grades[i] > grades[j]}
+    assert sorted(in_a_circle(grades, 5)) == sorted(all_pairs)  # each once
     recipe = OpportunityCost(factors=3, reg=0.02, sweeps=4, solver=solver, rate=0.05)
-    model = recipe.fit(data)
-    pairs = [(i, j) for i in (0, 3) for j in (2, 1, 4)] + [(2, 1), (2, 4)]  # best first
-    p, q, alpha = by_the_book(pairs, 5, recipe)
+    model = recipe.fit(Interactions.of(["u"] * len(grades), range(len(grades)), grades))
+    p, q, alpha = by_the_book(grades, recipe)
     assert model.users[0] == pytest.approx(p, rel=near)
     assert model.items == pytest.approx(q, rel=near)
     assert model.alpha[0] == pytest.approx(alpha, rel=near)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank.kernels.compiling import summing_kernel
+from fullrank.kernels.random import shuffle, stream
 
 Array = NDArray[Any]
 
@@ -19,10 +20,14 @@ Array = NDArray[Any]
 @summing_kernel
 def prefer_walk(
     batch: Array, start: Array, item: Array, user_case: Array, case_run: Array, run_row: Array, row_entry: Array,
-    rest: Array, rate: Any, reg: Any, heaviside: bool,
+    rest: Array, rate: Any, reg: Any, heaviside: bool, seed: int, number: int, part: int, parts: int,
     users: Array, items: Array, alpha: Array, moved: Array, loss: Array, low: int, high: int,
 ) -> None:  # fmt: skip
-    """Users batch[low .. high-1] through their preferences (S2 Algorithm 1, section 3.6); how far each q moved."""
+    """Users batch[low .. high-1] through their preferences (S2 Algorithm 1, section 3.6); how far each q moved.
+
+    The rows of a case stand in a circle in random order, and every one meets the d-th after it, for d = 1, 2, ..: all
+    pairs once, none long after the other. Of the parts of a pass each takes every so manyth d.
+    """
     for s in range(low, high):
         u = batch[s]
         first, p, a, total = start[u], users[u], alpha[u], 0.0
@@ -31,38 +36,45 @@ def prefer_walk(
             q[t] = items[item[first + t]]
         own = rest[first : first + q.shape[0]]
         for case in range(user_case[u], user_case[u + 1]):
-            last = run_row[case_run[case + 1]]
+            begin, n = run_row[case_run[case]], run_row[case_run[case + 1]] - run_row[case_run[case]]
+            circle, place = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
             for run in range(case_run[case], case_run[case + 1]):
-                for better in range(run_row[run], run_row[run + 1]):
-                    i = row_entry[better] - first
-                    x, mine = q[i], own[i]
-                    for worse in range(run_row[run + 1], last):
-                        j = row_entry[worse] - first
-                        y, theirs = q[j], own[j]
-                        b_j = theirs + p * y
-                        if heaviside:
-                            wrong = (1 - a) * (mine + p * x - b_j) <= 0
-                            eps = rate * np.float32(1 if wrong else 0)
-                            total += wrong
-                        else:
-                            error = 1 - (mine + p * x + a * b_j)
-                            total += error * error
-                            eps = rate * error
-                        a += eps * b_j - rate * reg * a
-                        p += eps * (x + a * y) - rate * reg * p
-                        x += eps * p - rate * reg * x
-                        y += eps * a * p - rate * reg * y
-                        if not heaviside:
-                            b_i = mine + p * x
-                            error = -(theirs + p * y + a * b_i)
-                            total += error * error
-                            eps = rate * error
-                            a += eps * b_i - rate * reg * a
-                            p += eps * (y + a * x) - rate * reg * p
-                            y += eps * p - rate * reg * y
-                            x += eps * a * p - rate * reg * x
-                        q[j] = y
-                    q[i] = x
+                for row in range(run_row[run], run_row[run + 1]):
+                    circle[row - begin] = row - begin
+                    place[row - begin] = run
+            shuffle(stream(seed, number, case), circle)
+            for d in range(1 + part, n // 2 + 1, parts):
+                for k in range(n if 2 * d < n else d):
+                    one, other = circle[k], circle[k + d if k + d < n else k + d - n]
+                    if place[one] == place[other]:
+                        continue
+                    if place[one] > place[other]:
+                        one, other = other, one
+                    i, j = row_entry[begin + one] - first, row_entry[begin + other] - first
+                    x, y, mine, theirs = q[i], q[j], own[i], own[j]
+                    b_j = theirs + p * y
+                    if heaviside:
+                        wrong = (1 - a) * (mine + p * x - b_j) <= 0
+                        eps = rate * np.float32(1 if wrong else 0)
+                        total += wrong
+                    else:
+                        error = 1 - (mine + p * x + a * b_j)
+                        total += error * error
+                        eps = rate * error
+                    a += eps * b_j - rate * reg * a
+                    p += eps * (x + a * y) - rate * reg * p
+                    x += eps * p - rate * reg * x
+                    y += eps * a * p - rate * reg * y
+                    if not heaviside:
+                        b_i = mine + p * x
+                        error = -(theirs + p * y + a * b_i)
+                        total += error * error
+                        eps = rate * error
+                        a += eps * b_i - rate * reg * a
+                        p += eps * (y + a * x) - rate * reg * p
+                        y += eps * p - rate * reg * y
+                        x += eps * a * p - rate * reg * x
+                    q[i], q[j] = x, y
         for t in range(q.shape[0]):
             moved[first + t] = q[t] - items[item[first + t]]
         users[u], alpha[u], loss[s] = p, a, total

@@ -138,7 +138,9 @@ def _costs() -> None:
     cost_matrices(start, code, one, p, alpha, number, matrices, 0, 0, 1)
     cost_items(*entries, start, place, place, p, alpha, matrices, *sums, q, 0, 1)
     who, column, moved = np.zeros(1, dtype=np.int32), np.ones(1, dtype=np.float32), np.zeros(1, dtype=np.float32)
-    prefer_walk(who, start, code, *nest, moved, number, number, True, column, column, alpha, moved, sums[0], 0, 1)
+    prefer_walk(
+        who, start, code, *nest, moved, number, number, True, 0, 0, 0, 1, column, column, alpha, moved, sums[0], 0, 1
+    )
     move_items(who, start, code, moved, column)
 
 
