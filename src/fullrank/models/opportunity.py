@@ -10,7 +10,7 @@ import numpy as np
 
 from fullrank.data.canonical import row_blocks
 from fullrank.errors import DataError, check, check_integer, is_number
-from fullrank.kernels.threads import in_parallel, one_blas_thread
+from fullrank.kernels.threads import in_parallel, one_blas_thread, team
 from fullrank.models.bundles import Bundles, Feedback, bundles
 from fullrank.models.cost_model import CostFactors, seen
 from fullrank.models.preferring import start as first
@@ -19,6 +19,7 @@ from fullrank.models.state import Parameters, State, Watch
 from fullrank.models.training import Training, supervised
 
 CHUNK = 64  # items whose matrices are kept at a time
+AT_ONCE = 8  # of them in a part of the work
 USERS = 64  # in a part of the work
 FOLD = 20  # turns of vector and alpha of somebody new
 
@@ -138,13 +139,15 @@ def _items(parts: Bundles, p: Any, q: Any, alpha: Any, reg: Any) -> None:
 
     in_parallel(add, row_blocks(len(p), USERS))
     matrices = np.empty((CHUNK * p.shape[1], p.shape[1]), dtype=p.dtype)
-    for chunk in row_blocks(len(q), CHUNK):
+    with team() as turn:
+        for chunk in row_blocks(len(q), CHUNK):
 
-        def prepare(item: int, first: int = chunk.start) -> None:
-            cost_matrices(start, user, compared, p, alpha, reg, matrices, first, item, item + 1)
+            def prepare(some: slice, first: int = chunk.start) -> None:
+                low, high = first + some.start, first + some.stop
+                cost_matrices(start, user, compared, p, alpha, reg, matrices, first, low, high)
 
-        in_parallel(prepare, range(chunk.start, chunk.stop))
-        cost_items(
-            start, user, compared, below, *parts.places, p, alpha, matrices, by_run, by_case, q,
-            chunk.start, chunk.stop,
-        )  # fmt: skip
+            turn(prepare, row_blocks(chunk.stop - chunk.start, AT_ONCE))
+            cost_items(
+                start, user, compared, below, *parts.places, p, alpha, matrices, by_run, by_case, q,
+                chunk.start, chunk.stop,
+            )  # fmt: skip
