@@ -51,9 +51,8 @@ def one_batch(code: Any, start: Any, n_items: int, *, dropout: float = 0.0, samp
     }
     found |= {name: np.empty((users, 6), dtype=np.float32) for name in ("v", "back")} | {"total": np.empty(users)}
     number = np.array([dropout, 0.02, 0.3, 1, 0.8, 0.1], dtype=np.float32)
-    draw = (
-        (np.arange(n_items, dtype=np.int32), np.zeros(0), np.zeros(0, dtype=np.int64)) if sampler is None else sampler
-    )
+    everything = np.arange(n_items, dtype=np.int32), np.ones(n_items), np.zeros(n_items, dtype=np.int64)
+    draw = everything if sampler is None else sampler
     rows = start.copy(), np.asarray(code, dtype=np.int32)
     for array in rows:
         array.flags.writeable = False

@@ -16,9 +16,8 @@ from fullrank.kernels import sessions as kernels
 from fullrank.kernels.threads import threads
 from fullrank.metrics.partial_order import pair_errors
 from fullrank.models.bundles import bundles
-from fullrank.models.cost_model import CostFactors
+from fullrank.models.cost_model import CostFactors, seen
 from fullrank.models.session_cost import SessionCost
-from fullrank.models.session_fold import offer_values
 from fullrank.models.session_rows import SessionCounts, class_gaps, in_bundles, item_gaps
 from fullrank.testing.recipes import check_recipe
 
@@ -71,7 +70,8 @@ def test_values_of_s2() -> None:
     """Eq. 4.8 and 4.9: benefits .5 .4 .3 .3 .2 .1, a discount of .3."""
     items, one = np.array([[0.5, 0.4, 0.3, 0.3, 0.2, 0.1]], dtype=np.float32).T, np.ones((1, 1), dtype=np.float32)
     offers = Graded.of(session=[1] * 6 + [2], item=[*range(6), 2], grade=[5, 4, 3, 2, 1, 0, 1], user=[1] * 7)
-    found = offer_values(one, items, np.array([0.3], dtype=np.float32), offers)
+    model = CostFactors(one, items, np.array([0.3], dtype=np.float32), seen(offers), SessionCost())
+    found = model.offer_scores(offers)
     assert found[[0, 5]] == pytest.approx([0.578, 0.202])
     assert found[6] == pytest.approx(0.3)  # alone: no cost
 
@@ -238,7 +238,7 @@ def test_gaps_belong_to_users_and_pairs() -> None:
 
 
 def held_out_loss(model: CostFactors) -> float:
-    values = offer_values(model.users, model.items, model.alpha, SPLIT.held_out)
+    values = model.offer_scores(SPLIT.held_out)
     return pair_errors(SPLIT.held_out, values).pooled()
 
 
@@ -310,7 +310,7 @@ def test_silent_sessions() -> None:
     split = fullrank.simulate.sessions(users=40, items=30, idle=0.5, seed=2).data
     ignored, negative = (replace(recipe, silent=silent).fit(split) for silent in ("ignore", "negative"))
     shown = split.where(~(split.count_pairs() > 0))
-    values = [offer_values(model.users, model.items, model.alpha, shown).mean() for model in (ignored, negative)]
+    values = [model.offer_scores(shown).mean() for model in (ignored, negative)]
     assert values[1] < values[0] - 0.1
     idle = Graded.of(session=[1, 1, 2], item=["a", "b", "a"], action=["shown"] * 3, scale=["shown", "bought"])
     with pytest.raises(DataError, match="none of 2 sessions has an order"):
@@ -319,7 +319,7 @@ def test_silent_sessions() -> None:
     with pytest.raises(DataError, match="none of 1 sessions has an order"):
         replace(recipe, silent="negative").fit(bought)
     low = replace(recipe, silent="negative", epochs=200, decay=1.0, reg=0.001).fit(idle)
-    assert offer_values(low.users, low.items, low.alpha, idle) == pytest.approx(0, abs=0.1)
+    assert low.offer_scores(idle) == pytest.approx(0, abs=0.1)
 
 
 def test_silence_alone_has_no_gaps_and_resumes(tmp_path: Path) -> None:

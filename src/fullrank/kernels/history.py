@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank.kernels.compiling import kernel, summing_kernel
-from fullrank.kernels.random import below, stream, unit
+from fullrank.kernels.random import drawn, stream, unit
 
 Array = NDArray[Any]
 Entries = tuple[Array, Array, Array, Array]  # item, slot, weight, shrink
-Sampler = tuple[Array, Array, Array]  # the items to draw from, and Walker's table of them, or an empty one
+Sampler = tuple[Array, Array, Array]  # the items to draw from, and Walker's table of them
 
 SCORES, RANKS, SQUARED, SOFTMAX, PAIRS = 0, 1, 2, 3, 4  # the losses
 DROPOUT, REG, PRIOR, WIDTH, STIFF, RATE = 0, 1, 2, 3, 4, 5  # places in `number`
@@ -28,14 +28,12 @@ TRIES = 32  # draws for one negative, before it is given up
 
 @kernel
 def _draw(key: Any, count: Any, sampler: Sampler, mark: Array, out: Array) -> None:
-    """Items that are not marked, by their weights, or uniformly where there is no table."""
+    """Items that are not marked, by their weights."""
     some, chance, other = sampler
     for t in range(out.shape[0]):
         out[t] = -1
         for _ in range(TRIES):
-            k = below(key, count, some.shape[0])
-            if chance.shape[0] > 0 and unit(key, count + np.uint64(1)) >= chance[k]:
-                k = other[k]
+            k = drawn(key, count, chance, other)
             count += np.uint64(2)
             if mark[some[k]] == 0:
                 out[t] = some[k]

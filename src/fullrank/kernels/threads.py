@@ -54,7 +54,7 @@ def in_parallel(work: Callable[[Task], Done], tasks: Iterable[Task]) -> list[Don
 def team() -> Iterator[Turn]:
     """`in_parallel` for many short turns: threads that stay, and the calling one works too.
 
-    A turn of two tasks costs some 20 microseconds more than the longer of them, a third of what a pool takes.
+    Two tasks of 27 microseconds took 71 to 95 together, by a pool 121 to 142.
     """
     orders: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
     reports: SimpleQueue[BaseException | None] = SimpleQueue()

@@ -116,7 +116,7 @@ def _history() -> None:
     both, ends, vector = np.arange(2, dtype=np.int32), np.array([0, 2]), np.zeros((1, 1), dtype=np.float32)
     p, table, one = np.zeros((2, 1), dtype=np.float32), np.ones((2, 2), dtype=np.float32), np.ones(2, dtype=np.float32)
     number = np.array([0, 0, 0, 1, 0, 0.1], dtype=np.float32)
-    sampler = both, np.zeros(0), np.zeros(0, dtype=np.int64)
+    sampler = both, np.ones(2), np.zeros(2, dtype=np.int64)
     left = (both.copy(), both.copy(), one, one.copy()), (both.copy(), both.copy(), one.copy(), one.copy())
     given = (both.copy(), ends, ends, start, codes, one.copy(), p, p.copy(), 0, number, table, sampler, 0, 0)
     history_gradients(0, 1, *given, np.zeros(2, dtype=np.uint8), *left, vector, vector.copy(), np.zeros(1))

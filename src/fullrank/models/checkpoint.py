@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import warnings
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ import numpy as np
 from fullrank.data.atomic import check_writable
 from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError, LockedError, ModelFileError
-from fullrank.models.contents import Kept
+from fullrank.models.contents import Kept, fingerprint_of, id_arrays
 from fullrank.models.files import fingerprint, load, save
 from fullrank.models.state import Parameters, State
 from fullrank.models.training import Judged, Length
@@ -121,14 +120,9 @@ def mark(feedback: Any) -> str:
     """The fingerprint of ratings, or a digest of sessions or preferences: who, what, in which order."""
     if isinstance(feedback, Interactions):
         return fingerprint(feedback)
-    digest = hashlib.sha256()
-    for part in fields(feedback):
-        value = getattr(feedback, part.name)
-        if isinstance(value, np.ndarray) and part.name != "time":
-            digest.update(part.name.encode() + np.ascontiguousarray(value).tobytes())
-    for ids in (feedback.users, feedback.items):
-        digest.update(repr(ids.names.tolist()).encode())
-    return digest.hexdigest()
+    named = {part.name: getattr(feedback, part.name) for part in fields(feedback) if part.name != "time"}
+    arrays = {name: value for name, value in named.items() if isinstance(value, np.ndarray)}
+    return fingerprint_of(arrays | id_arrays("user", feedback.users) | id_arrays("item", feedback.items))
 
 
 def _finite(number: float) -> float | None:

@@ -198,12 +198,12 @@ def _sparse(name: str, arrays: Arrays, n: int) -> Any:
 
 def history_arrays(train: Interactions) -> Arrays:
     """The training data without times."""
-    arrays = _id_arrays("user", train.users) | _id_arrays("item", train.items)
+    arrays = id_arrays("user", train.users) | id_arrays("item", train.items)
     arrays |= {"seen_start": train.starts.astype(np.int64), "seen_item": train.item}
     return arrays if train.value is None else arrays | {"seen_value": train.value}
 
 
-def _id_arrays(what: str, ids: Ids) -> Arrays:
+def id_arrays(what: str, ids: Ids) -> Arrays:
     """Integers as they are; strings as UTF-8, one after the other, and where each starts."""
     if not ids.are_strings:
         return {f"{what}_id": ids.names}

@@ -73,7 +73,7 @@ def epochs(recipe: Any, train: Interactions, seed: int, goal: Goal) -> Epoch:
         counts,
         np.where(counts > 0, counts + negatives, 0),
         weight.astype(np.float32),
-        _sampler(recipe, found),
+        alias(weights(recipe.sampler, found), np.arange(found.n_items, dtype=np.int32)),
         np.bincount(found.item, minlength=train.n_items),
     )
     given = np.array([recipe.dropout, recipe.reg, goal.prior, goal.width, goal.stiff, 0], dtype=np.float32)
@@ -83,14 +83,6 @@ def epochs(recipe: Any, train: Interactions, seed: int, goal: Goal) -> Epoch:
         return walk.once(parameters, goal, given, (seed, number))
 
     return epoch
-
-
-def _sampler(recipe: Any, found: Interactions) -> tuple[Codes, NDArray[Any], NDArray[Any]]:
-    """What negatives are drawn from; no table where all weigh the same."""
-    everything = np.arange(found.n_items, dtype=np.int32)
-    if recipe.sampler == "uniform":
-        return everything, np.zeros(0), np.zeros(0, dtype=np.int64)
-    return alias(weights(recipe.sampler, found), everything)
 
 
 @dataclass(frozen=True, eq=False)

@@ -132,7 +132,7 @@ def folded(recipe: Any, fixed: Factors, against: str, pairs: Any, options: Pairs
     bias = known[:, f].copy() if recipe.bias else np.zeros(len(known), dtype=np.float32)
     rows = stored(pairs, pairs.data >= np.float32(recipe.relevant)) if recipe.relevant is not None else pairs
     fresh = np.zeros((rows.shape[0], f), dtype=np.float32)
-    weight = weights(options.sampler, fixed.train) if len(known) == fixed.train.n_items else np.ones(len(known))
+    weight = weights(options.sampler, fixed.train)
     if against == "items":
         parameters, rates = {"users": fresh, "items": known[:, :f].copy(), "bias": bias}, (recipe.rate, 0, 0)
         start, item = rows.indptr, rows.indices

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from fullrank.data.graded import Graded
 from fullrank.models.bundles import Bundles
 from fullrank.models.model import Floats
 
@@ -98,11 +97,3 @@ def _values(items: Floats, parts: Bundles, used: Any, user: int) -> tuple[Any, A
             levels = np.linspace(1, 0, len(runs) - 1) if len(runs) > 2 else np.zeros(1)
             target.append(np.repeat(levels, np.diff(runs)))
     return np.concatenate(own), np.concatenate(beside), np.concatenate(target)
-
-
-def offer_values(users: Floats, items: Floats, alpha: Floats, cases: Graded) -> Floats:
-    """The value of every offer among those of its session, b_ui + alpha_u mean over the others of b_uj (S2 Eq. 4.5)."""
-    person, sizes, case = cases.user[cases.case], np.diff(cases.start), cases.case
-    benefit = np.einsum("of,of->o", users[person].astype(np.float64), items[cases.item])
-    beside = np.bincount(case, benefit, minlength=len(cases))[case] - benefit
-    return np.asarray(benefit + alpha[person] * beside / np.maximum(sizes[case] - 1, 1) * (sizes[case] > 1), np.float32)
