@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 import fullrank
 from fullrank import BPR, MFADG, MFAUC, Interactions
 from fullrank.errors import DataError, ParameterError
-from fullrank.kernels.pairwise import _step, deal
+from fullrank.kernels.pairwise import _step, deal, pair_cell
+from fullrank.kernels.random import drawn, stream
 from fullrank.kernels.threads import threads
 from fullrank.metrics import auc, rr
 from fullrank.models import pairwise
@@ -72,6 +73,26 @@ def test_the_number_of_draws_is_never_zero(items: int, gamma: float) -> None:
     assert (cost > 0).all()
     assert (np.diff(cost) <= 0).all()
     assert (cost < 1).all()
+
+
+@pytest.mark.parametrize("cell", range(5))
+def test_a_step_weighs_by_the_draws_it_took(cell: int) -> None:
+    """One user with item 0; all others are far below it but item 7, which is drawn sooner or later."""
+    bias, cost = np.full(20, -5, dtype=np.float32), np.linspace(1, 0.1, 400, dtype=np.float32)
+    bias[[0, 7]] = 0
+    others, chance, instead = np.arange(20, dtype=np.int32), np.ones(20), np.zeros(20, dtype=np.int64)
+    key, count, draws = np.uint64(stream(3, 1, cell)), 1, []  # the first number chooses the relevant item
+    while not draws or draws[-1] != 7:
+        draws.append(int(drawn(key, np.uint64(count), chance, instead)))
+        count += 1
+    took = sum(j != 0 for j in draws)
+    rows = np.zeros((1, 1), dtype=np.float32), np.zeros((20, 1), dtype=np.float32), bias
+    given = np.zeros(1, np.int32), 0, np.zeros(1, np.int32), np.array([[0, 1]]), others, chance, instead
+    rates, one = np.full(3, 0.5, dtype=np.float32), np.float32(1)
+    loss, pairs = pair_cell(*given, 0.0, False, cost, 3, 1, cell, *rows, rates, np.float32(0), one)  # type: ignore[arg-type]
+    assert (bias[0], bias[7]) == pytest.approx((0.5 * cost[took - 1], -0.5 * cost[took - 1]))
+    assert (loss, pairs) == (pytest.approx(cost[took - 1]), 1)
+    assert (np.delete(bias, [0, 7]) == -5).all()
 
 
 def counted(rows: Interactions, pairs: Pairs, epochs: int) -> Any:
