@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.data.canonical import owned, repeats
+from fullrank.data.canonical import frozen, in_order_of, repeats, sort_rows
 from fullrank.data.graded import Graded
 from fullrank.data.interactions import Interactions
 from fullrank.data.preferences import Preferences
@@ -19,6 +19,7 @@ from fullrank.errors import DataError
 
 Integers: TypeAlias = NDArray[Any]
 Feedback: TypeAlias = Interactions | Graded | Preferences
+Coded: TypeAlias = tuple[Integers, int]  # codes, and how many there are
 
 
 class Entries(NamedTuple):
@@ -64,55 +65,68 @@ def bundles(feedback: Feedback, dtype: Any = np.float32) -> Bundles:
     >>> found.pairs, found.by_user.compared, found.by_user.below
     (5, array([3., 2., 2., 3.], dtype=float32), array([3., 1., 1., 0.], dtype=float32))
     """
-    user, case, rank, item, sizes = _rows(feedback)
-    new_case, new_run = ~repeats(case), ~repeats(case, rank)
-    case_row, run_row = (np.append(np.flatnonzero(new), len(item)) for new in (new_case, new_run))
+    user, case, rank, item = _rows(feedback)
+    case_row, run_row = _bounds(case), _bounds(case, rank)
     case_run = np.searchsorted(run_row, case_row)
-    row_run = np.cumsum(new_run) - 1
     run_case = np.repeat(np.arange(len(case_row) - 1), np.diff(case_run))
-    end = case_row[run_case[row_run] + 1] if len(item) else np.zeros(0, dtype=np.int64)
-    compared = np.diff(case_row)[run_case[row_run]] - np.diff(run_row)[row_run]
-    below = end - run_row[row_run + 1]
-    keys, row_entry = np.unique(user.astype(np.int64) * sizes[1] + item, return_inverse=True)
-    w, e = (np.bincount(row_entry, number, minlength=len(keys)) for number in (compared, below))
-    owner, thing = keys // max(sizes[1], 1), keys % max(sizes[1], 1)
-    nest = Nest(np.searchsorted(user[case_row[:-1]], np.arange(sizes[0] + 1)), case_run, run_row, row_entry)
-    across = np.lexsort((owner, thing))
-    place = np.empty(len(across), dtype=np.int64)
-    place[across] = np.arange(len(across))
-    rows = np.argsort(place[row_entry], kind="stable")
-    entry_row = np.searchsorted(place[row_entry][rows], np.arange(len(keys) + 1))
+    user_case = np.searchsorted(user[case_row[:-1]], np.arange(len(feedback.users) + 1))
+    size = np.diff(run_row)
+    compared, below = np.diff(case_row)[run_case] - size, case_row[run_case + 1] - run_row[1:]
+    del case, rank  # as long as the data, like all that is let go here
+    runs = np.repeat(np.arange(len(size), dtype=np.int32), size), compared, below
+    users, items = (user, len(feedback.users)), (item, len(feedback.items))
+    by_user, order, entry_row = _entries(users, items, runs, dtype)
+    row_entry = np.empty(len(item), dtype=np.int64)
+    row_entry[order] = np.repeat(np.arange(len(entry_row) - 1), np.diff(entry_row))
+    del order, entry_row
+    by_item, order, entry_row = _entries(items, users, runs, dtype)
     return Bundles(
-        _entries(owner, thing, w, e, sizes[0], dtype),
-        Nest(*(owned(part, np.int64) for part in nest)),
-        _entries(thing[across], owner[across], w[across], e[across], sizes[1], dtype),
-        Places(*(owned(part, np.int64) for part in (entry_row, row_run[rows], run_case))),
-        int(below.sum()),
+        by_user,
+        Nest(*map(frozen, (user_case, case_run, run_row, row_entry))),
+        by_item,
+        Places(*map(frozen, (entry_row, runs[0][order].astype(np.int64), run_case))),
+        int(below @ size),
     )
 
 
-def _entries(row: Any, other: Any, compared: Any, below: Any, rows: int, dtype: Any) -> Entries:
-    start = np.searchsorted(row, np.arange(rows + 1))
-    return Entries(owned(start, np.int64), owned(other, np.int32), owned(compared, dtype), owned(below, dtype))
+def _bounds(*columns: Any) -> Integers:
+    """Where other codes begin in sorted columns, and the end."""
+    return np.flatnonzero(np.append(~repeats(*columns), True))
 
 
-def _rows(feedback: Feedback) -> tuple[Any, Any, Any, Any, tuple[int, int]]:
-    """User, case, class (best first) and item of every row, sorted in this order; and how many users and items."""
-    sizes = len(feedback.users), len(feedback.items)
-    if isinstance(feedback, Preferences):
-        heads = np.flatnonzero(~repeats(feedback.user, feedback.better))
-        star = np.repeat(np.arange(len(heads)), np.diff(np.append(heads, len(feedback))))
-        columns: tuple[Any, ...] = (
-            np.append(feedback.user[heads], feedback.user),
-            np.append(np.arange(len(heads)), star),
-            np.append(np.zeros(len(heads), dtype=np.int64), np.ones(len(star), dtype=np.int64)),
-            np.append(feedback.better[heads], feedback.worse),
-        )
-    else:
-        cases = feedback.graded() if isinstance(feedback, Interactions) else feedback
-        if isinstance(feedback, Interactions) and feedback.value is None:
-            raise DataError("feedback without values gives no preferences; give ratings, sessions or preferences.")
-        columns = cases.user[cases.case], cases.case, -cases.grade.astype(np.float64), cases.item
-    order = np.lexsort(columns[::-1])
-    user, case, rank, item = (column[order] for column in columns)
-    return user, case, rank, item, sizes
+def _entries(rows: Coded, others: Coded, runs: tuple[Any, Any, Any], dtype: Any) -> tuple[Entries, Integers, Integers]:
+    """The entries of one side, the order of rows in which they stand together, and where each begins in it."""
+    order, (row, other) = sort_rows(rows, others)
+    bounds = _bounds(row, other)
+    start = np.searchsorted(row[bounds[:-1]], np.arange(rows[1] + 1, dtype=row.dtype))
+    run = runs[0][order]
+    counts = (frozen(np.add.reduceat(of_run[run], bounds[:-1]).astype(dtype)) for of_run in runs[1:])
+    return Entries(frozen(start), frozen(other[bounds[:-1]]), *counts), order, bounds
+
+
+def _rows(feedback: Feedback) -> tuple[Any, Any, Any, Any]:
+    """User, case, class (best first) and item of every row, sorted in this order; cases are numbered by user."""
+    owner, case, rank, item = _stars(feedback) if isinstance(feedback, Preferences) else _histories(feedback)
+    order, (case, level) = sort_rows((case, len(owner)), rank)  # the items of a class are in their order already
+    return owner[case], case, level, in_order_of(item, order)
+
+
+def _stars(found: Preferences) -> tuple[Any, Any, Coded, Any]:
+    """The user of every case; the case, class and item of every row."""
+    heads = np.flatnonzero(~repeats(found.user, found.better))
+    star = np.repeat(np.arange(len(heads)), np.diff(np.append(heads, len(found))))
+    rank = np.repeat([0, 1], [len(heads), len(star)])
+    case, item = np.append(np.arange(len(heads)), star), np.append(found.better[heads], found.worse)
+    return found.user[heads], case, (rank, 2), item
+
+
+def _histories(found: Interactions | Graded) -> tuple[Any, Any, Coded, Any]:
+    """The same of ratings and sessions."""
+    if isinstance(found, Interactions) and found.value is None:
+        raise DataError("feedback without values gives no preferences; give ratings, sessions or preferences.")
+    cases = found.graded() if isinstance(found, Interactions) else found
+    by_user, place = np.argsort(cases.user, kind="stable"), np.empty(len(cases), dtype=np.int32)
+    place[by_user] = np.arange(len(cases))
+    grades = np.unique(cases.grade)
+    rank = len(grades) - 1 - np.searchsorted(grades, cases.grade).astype(np.int32)
+    return cases.user[by_user], np.repeat(place, np.diff(cases.start)), (rank, len(grades)), cases.item
