@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from datetime import timedelta
 
 import numpy as np
 import pytest
@@ -210,8 +211,46 @@ class TestGraded:
         assert graded.user.tolist() == [0, 2]
         assert graded.start.tolist() == [0, 2, 3]
 
+    @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 90)), max_size=25), st.sampled_from([0, 5, 7.5, 30]))
+    def test_sessions_by_pauses(self, events: list[tuple[int, int]], pause: float) -> None:
+        user, time = [who for who, _ in events], [when for _, when in events]
+        data = Interactions.of(user, np.arange(len(events))[::-1].copy(), time, time)
+        expected, last = [], {}
+        for who, when in sorted(events):
+            if who not in last or when - last[who] > pause:
+                expected.append((who, []))
+            expected[-1][1].append(when)
+            last[who] = when
+        found = data.sessions(pause)
+        grades = [found.grade[a:b] for a, b in itertools.pairwise(found.start)]
+        assert [(data.users.name(u), sorted(g)) for u, g in zip(found.user, grades, strict=True)] == expected
+        assert found.time is not None
+        assert found.time.view(np.int64).tolist() == [1_000_000 * times[0] for _, times in expected]
+        assert data.sessions(timedelta(seconds=pause)) == found
+
+    def test_sessions_need_times(self) -> None:
+        with pytest.raises(DataError, match="no times to cut sessions by"):
+            Interactions.of([1], [1]).sessions(60)
+        for pause in (-1, timedelta(seconds=-1), "1h", float("nan")):
+            with pytest.raises(ParameterError, match="'pause' parameter"):
+                Interactions.of([1], [1], time=[0]).sessions(pause)  # type: ignore[arg-type]
+
+    def test_grades_as_ratings(self) -> None:
+        sessions = Graded.of([1, 1, 2, 2], ["a", "b", "a", "c"], [2, 0, 1, 1], user=["u"] * 4)
+        found = sessions.interactions()
+        assert (found.items.names.tolist(), found.value.tolist()) == (["a", "b", "c"], [1.5, 0, 1])
+
 
 class TestPreferences:
+    @given(interactions())
+    def test_every_preference_is_a_case(self, data: Interactions) -> None:
+        pairs = data.graded().pairs()
+        cases = pairs.graded()
+        assert cases.count_pairs().tolist() == [1] * len(pairs)
+        assert (cases.item[cases.grade == 1] == pairs.better).all()
+        assert (cases.item[cases.grade == 0] == pairs.worse).all()
+        assert (cases.user == pairs.user).all()
+
     def test_canonical_and_cyclic(self) -> None:
         data = Preferences.of([1, 1, 1, 1], ["b", "a", "c", "a"], ["c", "b", "a", "b"])
         assert (len(data), data.intake.merged) == (3, 1)

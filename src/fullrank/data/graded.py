@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,10 +24,11 @@ from fullrank.data.canonical import (
 )
 from fullrank.data.ids import Codes, Ids, Name, as_names
 from fullrank.data.intake import Intake
-from fullrank.data.times import Times, checked_times
-from fullrank.errors import DataError, StorageError, shown
+from fullrank.data.times import YEAR_5138, Times, checked_times
+from fullrank.errors import DataError, StorageError, check, is_number, shown
 
 if TYPE_CHECKING:
+    from fullrank.data.interactions import Interactions
     from fullrank.data.preferences import Preferences
 
 
@@ -165,6 +167,13 @@ class Graded:
         user = np.repeat(self.user, counts)
         return preferences(user, better, worse, self.users, self.items, Intake(total))
 
+    def interactions(self) -> Interactions:
+        """Grades as if they were ratings: of an item offered to a user several times, their mean."""
+        from fullrank.data.interactions import canonical
+
+        columns = {"user": self.user[self.case], "item": self.item, "value": self.grade}
+        return canonical(columns, self.users, self.items, "mean", Intake())
+
     def __len__(self) -> int:
         return len(self.user)
 
@@ -194,6 +203,33 @@ def levels(action: Sequence[str] | NDArray[Any], scale: Sequence[str]) -> Values
     except KeyError:
         row = next(row for row, name in enumerate(action) if name not in place)
         raise DataError(f"action {shown(action[row])} (row {row}) is not on the scale {', '.join(scale)}.") from None
+
+
+def by_pauses(data: Interactions, pause: Any) -> Graded:
+    """The rows of every user cut where they paused for longer than this: `Interactions.sessions`."""
+    if data.time is None:
+        raise DataError("the feedback has no times to cut sessions by; give a column of them.")
+    longest = np.timedelta64(pause) if isinstance(pause, timedelta) else pause
+    if not isinstance(longest, np.timedelta64):
+        check("pause", pause, is_number(pause) and 0 <= pause < YEAR_5138, "seconds >= 0, or a timedelta")
+        longest = np.timedelta64(round(pause * 1e6), "us")
+    check("pause", pause, bool(longest >= np.timedelta64(0)), "seconds >= 0, or a timedelta")
+    order = np.lexsort((data.time, data.user))
+    user, time = data.user[order], data.time[order]
+    begins = ~repeats(user)
+    begins[1:] |= np.diff(time) > longest
+    session = np.cumsum(begins) - 1
+    order = order[np.lexsort((data.item[order], session))]
+    starts = np.flatnonzero(begins)
+    return Graded(
+        start=np.append(starts, len(user)),
+        item=data.item[order],
+        grade=np.ones(len(user), dtype=np.float32) if data.value is None else data.value[order],
+        user=user[starts],
+        users=data.users,
+        items=data.items,
+        time=time[starts],
+    )
 
 
 def canonical(

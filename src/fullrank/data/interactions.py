@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -181,6 +182,17 @@ class Interactions:
             users=self.users,
             items=self.items,
         )
+
+    def sessions(self, pause: float | timedelta | np.timedelta64) -> Graded:
+        """What a user did without a pause longer than this (seconds, or a timedelta) as one case each, in time order.
+
+        >>> data = Interactions.of(["ann"] * 4, [1, 2, 3, 4], [5, 3, 4, 1], time=[0, 20, 95, 30])
+        >>> [data.sessions(pause=60).item[some].tolist() for some in (slice(0, 3), slice(3, 4))]
+        [[0, 1, 3], [2]]
+        """
+        from fullrank.data.graded import by_pauses
+
+        return by_pauses(self, pause)
 
     def catalogue(self, users: Iterable[Name] = (), items: Iterable[Name] = ()) -> Interactions:
         """The same feedback in a larger catalogue: some of it nobody touched."""
