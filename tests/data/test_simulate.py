@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
@@ -424,6 +425,7 @@ def test_context_decides_what_is_bought() -> None:
     offers=st.tuples(st.integers(1, 3), st.integers(3, 6)),
     idle=st.floats(0, 1),
     skew=st.floats(0, 20),
+    lean=st.sampled_from([0.0, 1.0, 20.0]),
     noise=st.floats(0, 10),
 )
 def test_sessions_are_as_asked(
@@ -453,3 +455,16 @@ def test_idle_sessions_are_the_poor_ones_and_known_items_are_offered_more() -> N
     assert skewed.max() > 10 * skewed.min()
     assert world.alpha.min() >= 0.2
     assert world.alpha.max() <= 0.8
+
+
+def test_some_are_shown_what_they_like_and_others_what_they_do_not() -> None:
+    spread = []
+    for lean in (0.0, 1.0, 2.0):
+        world = simulate.sessions(lean=lean)
+        own = world.benefits()
+        shown = [own[user, offers].mean() - own[user].mean() for user, offers, _ in in_sessions(world)]
+        by_user = np.bincount(world.data.user, shown) / np.bincount(world.data.user)
+        spread.append((np.std(shown), np.std(by_user)))
+    for one, more in itertools.pairwise(spread):
+        assert more[0] > 1.3 * one[0]
+        assert more[1] > 1.3 * one[1]

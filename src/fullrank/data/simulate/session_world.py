@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +22,7 @@ CLICKED, BOUGHT = 0.25, 0.08  # shares of offers whose value would suffice
 EVERYBODY, EASILY = 0.7, 0.5  # deviations of what everybody likes and of how easily users like; taste has 1
 
 Reals = NDArray[np.float64]
+Leaning: TypeAlias = Callable[[int, int], Reals]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +56,7 @@ def sessions(
     alpha: tuple[float, float] = (0.2, 0.8),
     idle: float = 0.2,
     skew: float = 3.0,
+    lean: float = 0.0,
     factors: int = 8,
     noise: float = 0.5,
     seed: int = 0,
@@ -69,7 +73,9 @@ def sessions(
     Every user has as many sessions, every session as many offers, and every user an α, as drawn uniformly
     from the ranges `sessions`, `offers` and `alpha` (below 1, so that a better item is never worth less).
     Offers are drawn without replacement with weights exp(-skew f_i), where f_i is the share of items
-    better known than i.
+    better known than i. With `lean` > 0 some people, and of everybody some sessions, are shown mostly what
+    they like and others what they do not: weights are multiplied by exp(lean z b̃_ui), where b̃_ui is the benefit
+    in standard deviations of the user's and z a sum of halves of the user and the session, standard normal.
     """
     shared.size(users, items, factors, seed)
     shared.span("sessions", sessions, 1, 10_000, integers=True)
@@ -77,13 +83,15 @@ def sessions(
     shared.span("alpha", alpha, -10, 0.999, integers=False)
     shared.number("idle", idle, 0, 1)
     shared.number("skew", skew, 0, 20)
+    shared.number("lean", lean, 0, 20)
     shared.number("noise", noise, 0, 100)
     who, what = shared.generator(seed, shared.USERS), shared.generator(seed, shared.ITEMS)
     level, cost = 1 + EASILY * who.standard_normal(users), who.uniform(*alpha, users)
     quality = shared.qualities(items, what)
     tastes = shared.tastes(level, EVERYBODY * quality, personal=1.0, factors=factors, noise=0, seed=seed)
     weight = np.exp(-skew * shared.obscurity(quality, what))
-    user, offered, time, luck = _offered(weight, users, sessions, offers, seed)
+    leaning = _leaning(tastes, lean, seed) if lean else None
+    user, offered, time, luck = _offered(weight, leaning, users, sessions, offers, seed)
     start = np.concatenate([[0], np.cumsum([len(one) for one in offered])])
     item, who_sees = np.concatenate(offered), np.repeat(user, np.diff(start))
     benefit = np.einsum("of,of->o", tastes.users[who_sees], tastes.items[item])
@@ -95,8 +103,20 @@ def sessions(
     return SessionsWorld(data, tastes.users, tastes.items, frozen(cost))
 
 
+def _leaning(tastes: shared.Tastes, lean: float, seed: int) -> Leaning:
+    """By how much more the items of each session of a user are shown: (sessions, items)."""
+
+    def of(user: int, many: int) -> Reals:
+        own, benefit = shared.generator(seed, shared.EACH, user, 1), tastes.items @ tastes.users[user].astype(float)
+        z = (own.standard_normal() + own.standard_normal(many)) / np.sqrt(2)
+        shown: Reals = np.exp(lean * np.outer(z, (benefit - benefit.mean()) / max(float(benefit.std()), 1e-9)))
+        return shown
+
+    return of
+
+
 def _offered(
-    weight: Reals, users: int, sessions: tuple[int, int], offers: tuple[int, int], seed: int
+    weight: Reals, leaning: Leaning | None, users: int, sessions: tuple[int, int], offers: tuple[int, int], seed: int
 ) -> tuple[Codes, list[Codes], Times, Reals]:
     """User, offers and time of every session, and the luck of every offer, one user after another."""
     sets: list[Codes] = []
@@ -104,7 +124,11 @@ def _offered(
     for user in range(users):
         own = shared.generator(seed, shared.EACH, user)
         sizes = own.integers(*offers, size=own.integers(*sessions, endpoint=True), endpoint=True)
-        sets += [shared.smallest(own.standard_exponential(len(weight)) / weight, n) for n in sizes.tolist()]
+        weights = np.tile(weight, (len(sizes), 1)) if leaning is None else weight * leaning(user, len(sizes))
+        sets += [
+            shared.smallest(own.standard_exponential(len(weight)) / some, n)
+            for some, n in zip(weights, sizes.tolist(), strict=True)
+        ]
         counts.append(len(sizes))
         times.append(shared.FIRST_DAY + np.sort(own.integers(shared.WINDOW, size=len(sizes))))
         luck.append(own.standard_normal(sizes.sum()))
