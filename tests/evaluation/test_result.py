@@ -86,6 +86,21 @@ def test_permutation_test_against_scipy() -> None:
     assert found.permutation_p == pytest.approx(exact.pvalue, abs=0.02)
 
 
+def test_several_cases_of_a_person_are_no_more_people() -> None:
+    """The same sessions five times over tell nothing new: intervals and p-values stay as they were."""
+    one, two = (ranks(cases=60, better=better) for better in (1.0, 0.0))
+    people = [evaluate(replace(r, user=np.arange(60)), [rr, recall @ 10]) for r in (one, two)]
+    often = [evaluate(Ranks.concat([replace(r, user=np.arange(60))] * 5), [rr, recall @ 10]) for r in (one, two)]
+    blind = evaluate(replace(Ranks.concat([one] * 5), user=np.arange(300)), [rr])
+    for name, interval in people[0].interval().items():
+        assert often[0].interval()[name] == pytest.approx(interval)
+    wide, narrow = (np.diff(result.interval()["rr"])[0] for result in (often[0], blind))
+    assert narrow < 0.6 * wide
+    alone, found = people[0].versus(people[1])["rr"], often[0].versus(often[1])["rr"]
+    assert (found.cases, found.won, found.permutation_p) == (60, alone.won, alone.permutation_p)
+    assert (found.difference, found.low, found.effect) == pytest.approx((alone.difference, alone.low, alone.effect))
+
+
 def test_what_cannot_be_compared_is_refused() -> None:
     one = evaluate(ranks(), [rr])
     with pytest.raises(DataError, match="among everything, the other among 100 sampled"):

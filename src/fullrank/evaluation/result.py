@@ -40,6 +40,7 @@ class Result:
     protocol: str  # the same for results that can be compared: cases, candidates, weights
     names: tuple[str, ...]  # of the metrics; one that was sampled says so: ndcg@10 from 100
     notes: tuple[str, ...]  # what to keep in mind when reading these numbers
+    user: NDArray[Any] | None = None  # whose the cases are, where somebody has several
 
     def of(self, metric: Metric | str) -> Floats:
         """The value of every case."""
@@ -50,8 +51,8 @@ class Result:
         return {name: weighted_mean(self.values[:, i], self.weight) for i, name in enumerate(self.names)}
 
     def interval(self, level: float = 0.95, repeats: int = 1000, seed: int = 0) -> dict[str, tuple[float, float]]:
-        """Bootstrap intervals of the means over cases: what another sample of users might have given."""
-        samples = bootstrap(self.values, self.weight, repeats, seed)
+        """Bootstrap intervals of the means over cases: what another sample of people might have given."""
+        samples = bootstrap(self.values, self.weight, repeats, seed, self.user)
         return {name: percentile_interval(samples[:, i], level) for i, name in enumerate(self.names)}
 
     def versus(self, other: Result, *, level: float = 0.95, repeats: int = 2000, seed: int = 0) -> dict[str, Paired]:
@@ -62,7 +63,7 @@ class Result:
                 f"{self._difference(other)}; rank both models on the same cases and candidates."
             )
         shared = [metric for metric in self.metrics if metric in other.metrics]
-        options: dict[str, Any] = {"level": level, "repeats": repeats, "seed": seed}
+        options: dict[str, Any] = {"user": self.user, "level": level, "repeats": repeats, "seed": seed}
         return {self.names[self._place(m)]: paired(self.of(m), other.of(m), self.weight, **options) for m in shared}
 
     def _difference(self, other: Result) -> str:
@@ -122,7 +123,11 @@ def evaluate(ranks: Ranks, metrics: Sequence[Metric], weights: Weights = "unifor
     values = _values(ranks, metrics)
     names = tuple(_title(metric, ranks) for metric in metrics)
     notes = trust_notes(ranks, metrics, values)
-    return Result(tuple(metrics), values, weight, ranks.about, _protocol(ranks, weight), names, notes)
+    several = ranks.user is not None and len(np.unique(ranks.user)) < len(ranks)
+    return Result(
+        tuple(metrics), values, weight, ranks.about, _protocol(ranks, weight), names, notes,
+        ranks.user if several else None,
+    )  # fmt: skip
 
 
 def _values(ranks: Ranks, metrics: Sequence[Metric]) -> Floats:

@@ -30,15 +30,29 @@ def weighted_mean(values: Floats, weight: Floats) -> float:
     return fsum((values * weight).tolist()) / fsum(weight.tolist())
 
 
-def bootstrap(values: Floats, weight: Floats, repeats: int, seed: int) -> Floats:
-    """Weighted means of (cases, columns) over cases drawn again with replacement: (repeats, columns)."""
-    rng = np.random.default_rng([seed, len(values)])
+def together(user: NDArray[Any] | None, *columns: Floats) -> list[Floats]:
+    """Sums of the rows of each user, users in their order; without users the columns themselves."""
+    if user is None:
+        return list(columns)
+    _, place = np.unique(user, return_inverse=True)
+    sums = [np.zeros((int(place.max(initial=-1)) + 1, *column.shape[1:])) for column in columns]
+    for total, column in zip(sums, columns, strict=True):
+        np.add.at(total, place, column)
+    return sums
+
+
+def bootstrap(values: Floats, weight: Floats, repeats: int, seed: int, user: NDArray[Any] | None = None) -> Floats:
+    """Weighted means of (cases, columns) over cases drawn again with replacement: (repeats, columns).
+
+    Cases of one user are not independent: where `user` tells whose they are, people are drawn with all their cases.
+    """
     known = ~np.isnan(values)
-    each = np.where(known, weight[:, None], 0.0)
-    total = np.where(known, values, 0.0) * each
+    weights = np.where(known, weight[:, None], 0.0)
+    each, total = together(user, weights, np.where(known, values, 0.0) * weights)
+    rng = np.random.default_rng([seed, len(each)])
     means = np.empty((repeats, values.shape[1]))
     for row in range(repeats):
-        drawn = np.bincount(rng.integers(0, len(values), len(values)), minlength=len(values)).astype(np.float64)
+        drawn = np.bincount(rng.integers(0, len(each), len(each)), minlength=len(each)).astype(np.float64)
         means[row] = (drawn @ total) / np.maximum(drawn @ each, 1e-300)
     return means
 
@@ -56,6 +70,7 @@ class Paired:
     `difference` is the first minus the second. `won` and `lost` are shares of cases. `effect` is the mean
     difference over its standard deviation (Cohen's d_z). `needed` is the number of cases with which a difference
     of this size is found four times out of five at the 5% level: ((1.960 + 0.842) / effect)^2.
+    Where people have several cases, a case here is a person, with the mean over theirs.
     """
 
     difference: float
@@ -87,15 +102,19 @@ class Paired:
 
 
 def paired(
-    one: Floats, two: Floats, weight: Floats, *, level: float = 0.95, repeats: int = 2000, seed: int = 0
-) -> Paired:
-    """Compare two models case by case; both tests are two-sided."""
+    one: Floats, two: Floats, weight: Floats, *, user: NDArray[Any] | None = None,
+    level: float = 0.95, repeats: int = 2000, seed: int = 0,
+) -> Paired:  # fmt: skip
+    """Compare two models case by case, or person by person; both tests are two-sided."""
     check("level", level, 0 < level < 1, "a number between 0 and 1")
     check("repeats", repeats, isinstance(repeats, int) and repeats >= 100, "an integer >= 100")
     known = ~(np.isnan(one) | np.isnan(two))
     difference, weight = (one - two)[known], weight[known]
     if not len(difference):
         raise DataError("there is no case in which both results have a value; compare other metrics.")
+    if user is not None:
+        weight, total = together(user[known], weight, difference * weight)
+        difference = np.divide(total, weight, out=np.zeros_like(total), where=weight > 0)
     samples = bootstrap(difference[:, None], weight, repeats, seed)[:, 0]
     low, high = percentile_interval(samples, level)
     spread = float(np.std(difference, ddof=1)) if len(difference) > 1 else 0.0
