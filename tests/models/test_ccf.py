@@ -16,6 +16,7 @@ from fullrank.kernels import sessions as kernels
 from fullrank.kernels.threads import threads
 from fullrank.metrics.partial_order import pair_errors
 from fullrank.models.ccf import CCF
+from fullrank.models.cost_model import one_case
 from fullrank.models.session_rows import SessionCounts, count_sessions
 from fullrank.testing.recipes import check_recipe
 
@@ -141,17 +142,24 @@ def test_many_hands_give_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None
 def test_somebody_new() -> None:
     split = next(iter(fullrank.folds(WORLD.data, 5)))
     model = CCF(epochs=60).fit(split.train)
-    new = model.recipe.folded(model.items, split.train)
-    loss = held_out_loss((new, model.items), split.held_out)
-    assert loss < held_out_loss(model, split.held_out) + 0.01
+    new = model.fold_in(split.train)
+    assert held_out_loss(new, split.held_out) < held_out_loss(model, split.held_out) + 0.01
     codes, values = np.array([4, 7, 9], dtype=np.int32), np.array([1, 3, 2], dtype=np.float32)
-    person = model.fold_in(codes, values)
+    person = model.fold_in(one_case(codes, values, split.train.items)).users[0]
     offered = model.items[[7, 4, 9]].astype(np.float64)
     steepest = model.recipe.reg * person + np.exp(offered @ person) @ offered / np.exp(offered @ person).sum()
     assert steepest == pytest.approx(offered[0], abs=1e-4)  # the gradient is 0
-    assert not model.fold_in(codes, np.ones(3, dtype=np.float32)).any()  # no choice: nothing is known
-    with pytest.raises(DataError, match=r"do not tell beside what it was offered; fit the model again"):
-        model.fold_in_item(np.array([0], dtype=np.int32), np.ones(1, dtype=np.float32))
+    assert model.history_scores(codes, values) == pytest.approx(model.items @ person, rel=1e-5)
+    assert not model.history_scores(codes, np.ones(3, dtype=np.float32)).any()  # no choice: nothing is known
+
+
+def test_offers_are_valued_without_costs() -> None:
+    model = CCF(factors=3, epochs=9).fit(SESSIONS)
+    found = model.rank_offers("u", ["c", "a", "b"])
+    assert found.cost == [0, 0, 0]
+    assert found.value == sorted(found.benefit, reverse=True)
+    items = model.items[["abcde".index(str(name)) for name in found.items]].astype(np.float64)
+    assert found.value == pytest.approx(items @ model.users[0])
 
 
 def test_ratings_are_sessions() -> None:

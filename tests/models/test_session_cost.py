@@ -268,7 +268,7 @@ def test_better_than_what_is_popular(recipe: SessionCost) -> None:
 
 def test_heaviside_learns_something_or_stops_with_a_message() -> None:
     """S2 finds it the worst of all; here it is better than chance, and not always better than what is popular."""
-    recipe = SessionCost(targets="heaviside", rate=0.01, decay=1.0, reg=0.02)
+    recipe = SessionCost(factors=5, targets="heaviside", rate=0.003, decay=1.0, reg=0.02)
     told: list[float] = []
     model = recipe.fit(SPLIT.train, progress=lambda done, of, loss: told.append(loss))
     assert told[-1] < 0.8 * told[0]

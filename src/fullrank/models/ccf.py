@@ -8,13 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fullrank.data.graded import Graded
-from fullrank.data.ids import Ids
 from fullrank.errors import DataError
 from fullrank.models.bundles import bundles
-from fullrank.models.cost_model import seen
+from fullrank.models.cost_model import CostFactors, seen
 from fullrank.models.descent import check_descent
-from fullrank.models.model import Factors, Floats
+from fullrank.models.model import Floats
 from fullrank.models.session_fold import chosen_vectors
 from fullrank.models.session_rows import SessionCounts, Sessions, as_sessions, count_sessions
 from fullrank.models.session_walks import Walks, begun, check_walk, walked
@@ -30,7 +28,8 @@ class CCF:
 
     The chosen i* is the item of the best class. Where that class has several, the loss is the mean over them, a
     generalisation of ours. Sessions of one class have no choice in them and are left out: `counts` tells how many.
-    A rating history is a session in which the best rated was chosen.
+    A rating history is a session in which the best rated was chosen. The model has no costs (alpha is 0): the softmax
+    of the values of an offer set is the chance of each item to be chosen.
 
     `by_feature` is S2's procedure: one feature after the other, each for `epochs` passes over the sessions, the later
     ones at 0.1, and a rate that falls to 0.9 of itself with every feature.
@@ -44,6 +43,7 @@ class CCF:
     by_feature: bool = False
 
     decays_by_feature: ClassVar[bool] = True  # as S2 has it for CCF
+    in_context: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_descent(self)
@@ -63,7 +63,7 @@ class CCF:
         """How many sessions have a choice in them, and how many have not."""
         return count_sessions(train)
 
-    def fit(self, train: Sessions, seed: int = 0, **training: Any) -> Factors:
+    def fit(self, train: Sessions, seed: int = 0, **training: Any) -> CostFactors:
         """Passes over all sessions; `Training` tells what else can be said."""
         from fullrank.kernels.sessions import choice_walk
 
@@ -73,25 +73,17 @@ class CCF:
             raise DataError(f"CCF: none of {len(cases):,} sessions has a choice in it; give classes that differ.")
         parts = bundles(cases)
         walks = Walks(self, parts, seed, steps=counts.ordered, force=(1.0 + self.reg, 0.0), kernel=choice_walk)
-        begin = partial(begun, self, parts, seed, 0.0)
+        begin = partial(begun, self, parts, seed)
         return self.model(
             supervised(self, known, seed, Training(**training), begin, partial(walked, self, walks), train), known
         )
 
-    def model(self, state: State, train: Any) -> Factors:
+    def model(self, state: State, train: Any) -> CostFactors:
         """What a state predicts."""
-        return Factors(**state.parameters, train=train, recipe=self)
+        alpha = np.zeros(len(state.parameters["users"]), dtype=np.float32)
+        return CostFactors(**state.parameters, alpha=alpha, train=train, recipe=self)
 
-    def folded(self, items: Floats, feedback: Sessions) -> Floats:
+    def folded(self, items: Floats, feedback: Sessions) -> tuple[Floats, Floats]:
         """The vectors of new users against fixed items: the best ones for the choices in their sessions, else 0."""
-        return chosen_vectors(items, bundles(as_sessions("CCF", feedback)), self.reg)
-
-    def vectors(self, fixed: Factors, against: str, pairs: Any) -> Floats:
-        """The vectors of new users from histories with values (CSR), each of them a session."""
-        if against == "users":
-            raise DataError("CCF: ratings of a new item do not tell beside what it was offered; fit the model again.")
-        rows, people = np.diff(pairs.indptr), Ids.numbered(pairs.shape[0])
-        some = np.flatnonzero(rows).astype(np.int32)
-        start = np.concatenate([[0], np.cumsum(rows[some])])
-        ids = Ids.numbered(pairs.shape[1])
-        return self.folded(fixed.items, Graded(start, pairs.indices, pairs.data, some, people, ids))
+        users = chosen_vectors(items, bundles(as_sessions("CCF", feedback)), self.reg)
+        return users, np.zeros(len(users), dtype=np.float32)

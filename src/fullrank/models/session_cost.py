@@ -128,7 +128,7 @@ class SessionCost:
         return item_gaps(parts) if self.targets == "items" else class_gaps(parts)
 
     def _begun(self, parts: Bundles, gaps: Gaps, seed: int) -> Parameters:
-        """Benefits of 1/2 (0 where there are no targets) and no costs, all gaps equal; by feature S2's own."""
+        """Benefits of 1/2 and no costs, all gaps equal; by feature S2's own."""
         sizes = {"alpha": len(parts.by_user.start) - 1, "gaps": gaps.many}
         more = {name: np.zeros(size, dtype=np.float32) for name, size in sizes.items()}
-        return begun(self, parts, seed, 0.0 if self.targets == "heaviside" else 0.5) | more
+        return begun(self, parts, seed) | more

@@ -36,12 +36,16 @@ def check_walk(recipe: Any) -> None:
     check("reg", recipe.reg, recipe.rate * recipe.reg < 1, f"below 1 / rate, {1 / recipe.rate:g}")
 
 
-def begun(recipe: Any, parts: Bundles, seed: int, middle: float) -> Parameters:
-    """Vectors around one that gives every item this benefit, 0 where there is nothing to learn; by feature 0.1."""
+def begun(recipe: Any, parts: Bundles, seed: int) -> Parameters:
+    """Vectors around one that gives every item a benefit of 1/2, 0 where there is nothing to learn; by feature 0.1.
+
+    Targets do not need that, but what is liked in general is learned at once where all vectors lean one way: CCF with
+    vectors around 0 has a held-out loss of .488 on sushi orders, and .346 so.
+    """
     sizes = {"users": np.diff(parts.by_user.start), "items": np.diff(parts.by_item.start)}
     if recipe.by_feature:
         return {name: np.full((len(rows), recipe.factors), INIT, dtype=np.float32) for name, rows in sizes.items()}
-    centre = np.float32(np.sqrt(middle / recipe.factors))
+    centre = np.float32(np.sqrt(0.5 / recipe.factors))
     return {
         name: (centre + normal(len(rows), recipe.factors, SPREAD, seed, stream)) * (rows > 0)[:, None]
         for stream, (name, rows) in enumerate(sizes.items())
