@@ -134,6 +134,15 @@ def test_puresvd_of_full_rank_is_the_matrix() -> None:
     np.testing.assert_allclose(model.scores(np.arange(30)), data.by_user().toarray(), atol=1e-4)
 
 
+@pytest.mark.parametrize("factors", [5, 20, 60])
+def test_puresvd_of_a_small_catalogue(factors: int) -> None:
+    """Where the powers have more columns than there are items."""
+    data = fullrank.simulate.ratings(80, 60, density=0.3).data
+    model = PureSVD(factors=factors).fit(data)
+    exact = np.linalg.svd(data.by_user().toarray(), compute_uv=False)[:factors]
+    assert np.linalg.norm(model.users, axis=0) == pytest.approx(exact, rel=1e-3)
+
+
 def test_puresvd_of_a_matrix_of_lower_rank() -> None:
     split = checkerboard(20)
     whole = split.whole()  # of rank 2

@@ -106,7 +106,7 @@ def _orthonormal(vectors: Floats) -> Floats:
     """Orthonormal columns that span the same space: vectors R^-1, some rows at a time."""
     triangle = _triangle(vectors)
     sizes = np.abs(np.diag(triangle))
-    if sizes.min() <= 1e-10 * sizes.max():  # they span less than their number
+    if len(vectors) < vectors.shape[1] or sizes.min() <= 1e-10 * sizes.max():  # they span less than their number
         return np.linalg.qr(vectors.astype(np.float64))[0].astype(np.float32)
     return _times(vectors, np.asarray(np.linalg.inv(triangle), dtype=np.float64))
 
