@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import fullrank
+from fullrank.data.atomic import locked
 from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError, LockedError, ModelFileError, OutputError
 from fullrank.models.allrank import AllRank
@@ -170,7 +171,7 @@ def test_another_fit_is_refused(data: Interactions, tmp_path: Path) -> None:
 
 def test_two_fits_do_not_share_a_checkpoint(data: Interactions, tmp_path: Path) -> None:
     recipe, path = AllRank(factors=5, sweeps=2), tmp_path / "fit.checkpoint"
-    with Keeper(path, recipe, data, 0).locked(), pytest.raises(LockedError, match=f"locked by process {os.getpid()}"):
+    with locked(path), pytest.raises(LockedError, match=f"locked by process {os.getpid()}"):
         recipe.fit(data, checkpoint=path)
     assert LockedError.exit_code == 75
     recipe.fit(data, checkpoint=path)

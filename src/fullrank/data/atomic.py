@@ -7,10 +7,11 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from glob import escape
 from pathlib import Path
 from typing import IO
 
-from fullrank.errors import FullrankError, NotAllowedError, OutputError, StorageError
+from fullrank.errors import FullrankError, LockedError, NotAllowedError, OutputError, StorageError
 
 
 def write_bytes(path: str | Path, content: bytes, *, overwrite: bool = False) -> None:
@@ -51,6 +52,28 @@ def check_writable(path: str | Path, *, overwrite: bool = False) -> None:
         raise OutputError(f"{target}: there is no folder {target.parent}; create it first.")
     if not os.access(target.parent, os.W_OK):
         raise NotAllowedError(f"{target}: no permission to write in {target.parent}.")
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Only one process at a time works at this; the lock is beside it and ends with the process, however it ends."""
+    import fcntl
+
+    lock = path.with_name(path.name + ".lock")
+    with _explained(lock):
+        opened = lock.open("a+")
+    with opened as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.seek(0)
+            raise LockedError(f"{path}: locked by process {file.read() or '?'}; wait for it.") from None
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        for half_written in path.parent.glob(f".{escape(path.name[:100])}.*.tmp"):
+            half_written.unlink(missing_ok=True)  # by a process that was killed
+        yield
 
 
 @contextmanager

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
-from glob import escape
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,7 +12,7 @@ import numpy as np
 
 from fullrank.data.atomic import check_writable
 from fullrank.data.interactions import Interactions
-from fullrank.errors import DataError, LockedError, ModelFileError
+from fullrank.errors import DataError, ModelFileError
 from fullrank.models.contents import Kept, fingerprint_of, id_arrays
 from fullrank.models.files import fingerprint, load, save
 from fullrank.models.state import Parameters, State
@@ -96,24 +93,6 @@ class Keeper:
         before = np.inf if label.before is None else label.before
         score = -np.inf if label.score is None else label.score
         return state, Judged(before, score, label.waited, best)
-
-    @contextmanager
-    def locked(self) -> Iterator[None]:
-        """Only one fit at a time writes here; the lock ends with the process, however it ends."""
-        import fcntl
-
-        with self.path.with_name(self.path.name + ".lock").open("a+") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                file.seek(0)
-                raise LockedError(f"{self.path}: locked by process {file.read() or '?'}; wait for it.") from None
-            file.truncate(0)
-            file.write(str(os.getpid()))
-            file.flush()
-            for half_written in self.path.parent.glob(f".{escape(self.path.name[:100])}.*.tmp"):
-                half_written.unlink(missing_ok=True)  # by a fit that was killed
-            yield
 
 
 def mark(feedback: Any) -> str:

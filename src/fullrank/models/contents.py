@@ -249,7 +249,7 @@ def recipe_to_json(recipe: Any, recipes: Recipes) -> dict[str, Any]:
     return {"name": name, "parameters": {part: to_json(getattr(recipe, part), part) for part in kept}}
 
 
-def _recipe(entry: Any, recipes: Recipes) -> Any:
+def recipe_from_json(entry: Any, recipes: Recipes) -> Any:
     """The recipe again, found in a table and never imported; parameters a file is too old for have their defaults."""
     match entry:
         case {"name": str(name), "parameters": dict(found), **others} if not others:
@@ -300,7 +300,10 @@ def model_from(manifest: Manifest, arrays: Arrays, recipes: Recipes) -> Model:
     if kind.parts is None:
         own = {"parameters": own}  # type: ignore[dict-item]
     made: Model = kind.model(
-        **own, **_scalars(manifest["scalars"], kind.scalars), train=train, recipe=_recipe(manifest["recipe"], recipes)
+        **own,
+        **_scalars(manifest["scalars"], kind.scalars),
+        train=train,
+        recipe=recipe_from_json(manifest["recipe"], recipes),
     )
     return made
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from fullrank.data.atomic import locked
 from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError, check, check_integer, is_number
 from fullrank.models.state import Parameters, State, Watch
@@ -83,7 +84,7 @@ def supervised(
         from fullrank.models.checkpoint import Keeper
 
         course.keeper = keeper = Keeper(training.checkpoint, recipe, train if feedback is None else feedback, seed)
-    with nullcontext() if keeper is None else keeper.locked():
+    with nullcontext() if keeper is None else locked(keeper.path):
         state = State(start(), 0, np.inf)
         if keeper is not None and (found := keeper.found(state.parameters)) is not None:
             state, course.judged = found
