@@ -30,6 +30,12 @@ def filler(model: Any, n_users: int, n_items: int) -> Fill:
     memory of its own), a function of the same form, an array (users, items), or a pair of arrays
     (user vectors, item vectors) whose products are the scores.
     """
+    train = getattr(model, "train", None)
+    if train is not None and (len(train.users), len(train.items)) != (n_users, n_items):
+        raise DataError(
+            f"{name_of(model)} knows {len(train.users):,} users and {len(train.items):,} items, and here are "
+            f"{n_users:,} and {n_items:,}; rank it on data with the ids it was fitted on."
+        )
     if hasattr(model, "scores_into"):
         into: Fill = model.scores_into
         return into

@@ -15,6 +15,7 @@ from fullrank.errors import DataError, check
 Floats = NDArray[np.float64]
 
 POWER = 1.959964 + 0.841621  # normal quantiles of .975 and .8
+SIGNS = 1 << 24  # drawn at a time
 
 
 def weighted_mean(values: Floats, weight: Floats) -> float:
@@ -124,7 +125,7 @@ def paired(
         difference=mean,
         low=low,
         high=high,
-        permutation_p=_permutation(difference * weight, repeats, seed),
+        permutation_p=float(permutations((difference * weight)[:, None], repeats, seed)[0]),
         wilcoxon_p=_wilcoxon(difference),
         effect=effect,
         won=float((difference > 0).mean()),
@@ -134,19 +135,21 @@ def paired(
     )
 
 
-def _permutation(difference: Floats, repeats: int, seed: int) -> float:
-    """Share of random sign changes with a sum at least as far from 0, counting the one observed."""
-    moved = difference[difference != 0]
-    if not len(moved):
-        return 1.0
+def permutations(difference: Floats, repeats: int, seed: int) -> Floats:
+    """Of every column (cases, columns): the share of random sign changes with a sum at least as far from 0.
+
+    The one observed counts among them. The signs are the same for all columns.
+    """
     rng = np.random.default_rng([seed, len(difference), 1])
-    observed = abs(fsum(moved.tolist())) - 1e-12 * float(np.abs(moved).sum())
-    extreme = 0
-    for first in range(0, repeats, 256):
-        rows = min(256, repeats - first)
-        signs = rng.integers(0, 2, (rows, len(moved)), dtype=np.int8) * 2.0 - 1.0
-        extreme += int((np.abs(signs @ moved) >= observed).sum())
-    return (extreme + 1) / (repeats + 1)
+    sums = np.array([abs(fsum(column)) for column in difference.T.tolist()])
+    observed, extreme = sums - 1e-12 * np.abs(difference).sum(axis=0), np.zeros(difference.shape[1])
+    at_once = max(1, min(256, SIGNS // max(len(difference), 1)))
+    for first in range(0, repeats, at_once):
+        rows = min(at_once, repeats - first)
+        signs = rng.integers(0, 2, (rows, len(difference)), dtype=np.int8) * 2.0 - 1.0
+        extreme += (np.abs(signs @ difference) >= observed).sum(axis=0)
+    found: Floats = (extreme + 1) / (repeats + 1)
+    return found
 
 
 def _wilcoxon(difference: Floats) -> float:
