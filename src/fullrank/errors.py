@@ -52,6 +52,12 @@ class LockedError(FullrankError):
     exit_code = 75
 
 
+class ConfigError(FullrankError):
+    """A configuration says something it must not."""
+
+    exit_code = 78
+
+
 class NotAllowedError(FullrankError):
     """The operating system forbids it."""
 

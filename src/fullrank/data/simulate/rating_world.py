@@ -57,6 +57,13 @@ class RatingsWorld:
         """Which items are relevant to these users (or to all), observed or not: (these users, items)."""
         return self.truth(users) >= self.selection.threshold
 
+    def everything(self) -> Interactions:
+        """All that is relevant to anybody, observed or not."""
+        user, item = np.nonzero(self.relevant())
+        return Interactions(
+            user.astype(np.int32), item.astype(np.int32), None, None, self.data.users, self.data.items
+        )  # fmt: skip
+
 
 def ratings(
     users: int = 943,

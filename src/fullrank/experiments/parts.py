@@ -1,0 +1,131 @@
+"""One model of a comparison: what was measured of it, kept on disk so that an interrupted comparison goes on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fullrank.data.atomic import write_bytes
+from fullrank.errors import DataError, NotAllowedError, OutputError
+from fullrank.models.contents import recipe_from_json, recipe_to_json
+from fullrank.models.files import load, save
+from fullrank.models.recipes import RECIPES
+from fullrank.ranks import COLUMNS, About, Ranks
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """What is known of one model: where it ranked what, whom it would recommend what, how long it took."""
+
+    name: str
+    recipe: Any
+    ranks: Ranks | None = None  # None where it failed
+    failed: str | None = None
+    tuned: dict[str, Any] | None = None
+    lists: list[list[int]] = field(default_factory=list)
+    truth: dict[str, float] = field(default_factory=dict)  # means on the complete truth, where that is known
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+def parameters(recipe: Any) -> dict[str, Any]:
+    """The parameters of a recipe, as plain as JSON has them."""
+    if not is_dataclass(recipe):
+        return {}
+    return {part.name: plain(getattr(recipe, part.name)) for part in fields(recipe) if part.init}
+
+
+def plain(value: Any) -> Any:
+    """What JSON can hold, else text."""
+    bare = value.item() if isinstance(value, np.generic) else value
+    return bare if bare is None or isinstance(bare, bool | int | float | str) else str(bare)
+
+
+class Store:
+    """A folder with a folder for every model; `key` tells what a part belongs to, and another is not taken for it."""
+
+    def __init__(self, folder: Path, key: str) -> None:
+        self.folder, self.key = folder, key
+
+    def of(self, name: str) -> Path:
+        """The folder of a model."""
+        plain = re.sub(r"[^A-Za-z0-9_.-]+", "_", name)
+        mark = "" if plain == name else "-" + hashlib.sha256(name.encode()).hexdigest()[:8]
+        folder = self.folder / (plain[:60] + mark)
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def keep(self, part: Part, model: Any, given: Any) -> None:
+        """All of a part; the last file says that it is whole. Recipes that no file can name are not kept."""
+        if type(part.recipe) not in RECIPES.values():
+            return
+        folder = self.of(part.name)
+        kept = {
+            "key": self._key_of(given), "recipe": recipe_to_json(part.recipe, RECIPES), "failed": part.failed,
+            "tuned": part.tuned, "lists": part.lists, "truth": part.truth, "seconds": part.seconds,
+        }  # fmt: skip
+        if part.ranks is not None:
+            columns = {name: getattr(part.ranks, name) for name in ("start", *COLUMNS)}
+            file = BytesIO()
+            np.savez(file, **{name: column for name, column in columns.items() if column is not None})
+            write_bytes(folder / "ranks.npz", file.getvalue(), overwrite=True)
+            kept["about"] = asdict(part.ranks.about)
+        if model is not None:
+            save(model, folder / "model.fr", overwrite=True)
+        write_bytes(folder / "part.json", as_json(kept), overwrite=True)
+        for state in folder.glob("state*"):
+            state.unlink(missing_ok=True)
+
+    def find(self, name: str, given: Any) -> Part | None:
+        """The part of a model that was made by the same recipe on the same data, if there is one and it is whole."""
+        try:
+            key, part = self.read(name)
+        except (OSError, ValueError, KeyError, TypeError):
+            return None  # not there, or not whole: made again
+        return part if key == self._key_of(given) else None
+
+    def read(self, name: str) -> tuple[str, Part]:
+        """The part of a model, and what it belongs to."""
+        folder = self.of(name)
+        kept = json.loads((folder / "part.json").read_text())
+        key, recipe, about, ranks = kept.pop("key"), kept.pop("recipe"), kept.pop("about", None), None
+        if about is not None:
+            about["notes"] = tuple(about["notes"])
+            with np.load(folder / "ranks.npz", allow_pickle=False) as columns:
+                ranks = Ranks(**columns, about=About(**about))
+        return key, Part(name, recipe_from_json(recipe, RECIPES), ranks, **kept)
+
+    def model(self, name: str) -> Any:
+        """The model of a part."""
+        return load(self.of(name) / "model.fr")
+
+    def _key_of(self, given: Any) -> str:
+        return hashlib.sha256(f"{self.key} {given!r}".encode()).hexdigest()
+
+
+def as_json(content: Any) -> bytes:
+    """JSON as it is written to files; NaN is refused."""
+    try:
+        return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False).encode()
+    except ValueError as error:
+        raise DataError(f"a result is NaN or infinite and cannot be written ({error}).") from error
+
+
+def output_folder(path: Path) -> Path:
+    """The folder for the output, made if it is not there."""
+    if path.exists() and not path.is_dir():
+        raise OutputError(f"{path}: is a file; give a folder for the output.")
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        (path / "parts").mkdir(exist_ok=True)
+    except PermissionError as error:
+        raise NotAllowedError(f"{path}: no permission to write there ({error.strerror}).") from error
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be made ({error.strerror or error}); choose another folder.") from error
+    return path
