@@ -1,0 +1,137 @@
+"""Results → one HTML file that needs nothing else: no network, no eval, no other file."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from fullrank.data.atomic import write_bytes
+from fullrank.experiments.tables import GROUPS, MARK, NOTHING, UNBIASED, Results, decimals, leaders, ranked
+from fullrank.experiments.tables import number as fixed
+from fullrank.report import charts, data_charts, trust_charts
+from fullrank.report.vega import COLOURS, DASHES, SHAPES
+
+LIBRARIES = ("vendor/vega.min.js", "vendor/vega-lite.min.js", "vendor/vega-interpreter.js")
+LICENCES = ("vega", "vega-lite", "vega-interpreter", "d3", "topojson-client")
+HIDDEN = ("kind", "values")  # parts of the description that are shown elsewhere
+
+
+def render(results: Results) -> str:
+    """The whole page."""
+    drawn = _charts(results)
+    every = [chart for group in drawn.values() for chart in (group if isinstance(group, list) else [group]) if chart]
+    scripts = _scripts()
+    page: str = _template().render(
+        results=results,
+        charts=drawn,
+        table=_table(results),
+        models=charts.models_of(results),
+        failed=[model for model in results["models"] if model["failed"]],
+        description=_flat({k: v for k, v in results["data"]["description"].items() if k not in HIDDEN}),
+        split=_flat(results["split"]),
+        manifest=_flat(results["manifest"]),
+        policy=_policy(scripts),
+        scripts=scripts,
+        style=_text("style.css"),
+        specs=_json(charts.embedded(every)),
+        licences={name: _text(f"vendor/{name}.LICENSE") for name in LICENCES},
+        words={"mark": MARK, "unbiased": UNBIASED, "groups": GROUPS},
+    )
+    return page.lstrip()
+
+
+def write(results: Results, path: str | Path, *, overwrite: bool = False) -> None:
+    """The page as a file, whole or not at all."""
+    write_bytes(path, render(results).encode("utf-8", "backslashreplace"), overwrite=overwrite)
+
+
+def _charts(results: Results) -> dict[str, Any]:
+    single = (
+        charts.curves, charts.histograms, charts.differences, charts.times, trust_charts.sampled, trust_charts.truth,
+        data_charts.values, data_charts.popularity, data_charts.missing,
+    )  # fmt: skip
+    tuned = trust_charts.sensitivities(results)
+    return {"sensitivities": tuned, **{draw.__name__: draw(results) for draw in single}}
+
+
+def _table(results: Results) -> list[dict[str, Any]]:
+    """A line for each model: its name, recipe and a cell for each metric."""
+    names = [metric["name"] for metric in results["metrics"]]
+    best = {name: leaders(results, name) for name in names}
+    places = {name: decimals(model["metrics"].get(name) for model in results["models"]) for name in names}
+    lines = []
+    for model in ranked(results):
+        cells = []
+        for name in names:
+            value = model["metrics"].get(name) or {"mean": None, "low": None, "high": None, "group": ""}
+            shown = {key: fixed(value[key], places[name]) for key in ("mean", "low", "high")}
+            cells.append({**shown, "group": value["group"], "leads": model["name"] in best[name]})
+        lines.append({"name": model["name"], "recipe": model["recipe"], "cells": cells})
+    return lines
+
+
+def _flat(found: Mapping[str, Any]) -> list[tuple[str, str]]:
+    return [(name.replace("_", " "), shown(value)) for name, value in found.items() if value not in (None, "", {}, [])]
+
+
+def shown(value: Any) -> str:
+    """A value as a reader wants it.
+
+    >>> shown(90000), shown(0.05613), shown({"min": 20, "max": 702}), shown(None)
+    ('90,000', '0.05613', 'min 20, max 702', '–')
+    """
+    if value is None:
+        return NOTHING
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {shown(part)}" for name, part in value.items())
+    if isinstance(value, list | tuple):
+        return " to ".join(shown(part) for part in value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
+    return str(value)
+
+
+def _json(value: Any) -> str:
+    """JSON that cannot end the script element it stands in, nor a line of old JavaScript."""
+    raw = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for char in "<>&\u2028\u2029":
+        raw = raw.replace(char, f"\\u{ord(char):04x}")
+    return raw
+
+
+@cache
+def _text(name: str) -> str:
+    return files("fullrank.report").joinpath(name).read_text("utf-8")
+
+
+@cache
+def _scripts() -> tuple[str, ...]:
+    """The libraries, without the lines that name their source maps, and the page's own script."""
+    return (*(re.sub(r"(?m)^//# sourceMappingURL=.*$", "", _text(name)) for name in LIBRARIES), _text("page.js"))
+
+
+def _policy(scripts: tuple[str, ...]) -> str:
+    """A content security policy that lets these scripts run and nothing else load or run."""
+    digests = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'" for s in scripts)
+    return f"default-src 'none'; script-src {digests}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+
+@cache
+def _template() -> Any:
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["shown"] = shown
+    environment.globals.update(colours=COLOURS, dashes=DASHES, shapes=SHAPES)
+    return environment.from_string(_text("template.html.j2"))

@@ -1,0 +1,128 @@
+"""A real browser opens a report."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fullrank.report import write
+from tests.report.fixture import bare, results
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+CHROMIUM = shutil.which("chromium")
+if not CHROMIUM:
+    pytest.skip("there is no chromium; apt-get install chromium", allow_module_level=True)
+
+UNDRAWN = """() => [...document.querySelectorAll(".panel")].filter((panel) => {
+    const box = panel.querySelector("svg")?.getBoundingClientRect();
+    return !(box && box.width > 100 && box.height > 60 && panel.querySelector("svg .role-mark :is(path, text)"));
+}).length"""
+SIDEWAYS = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+LINES = "() => document.querySelectorAll('#curves .panel svg .mark-line path').length"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=CHROMIUM, args=["--headless", "--no-sandbox", "--disable-gpu"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("reports")
+    for name, found in (("7", results()), ("20", results(models=20)), ("bare", bare())):
+        write(found, folder / f"{name}.html")
+    return folder
+
+
+@pytest.fixture
+def opened(browser: Any, reports: Path) -> Iterator[Any]:
+    """Opens a report, and after the test looks at what went wrong or was asked from elsewhere."""
+    pages, wrong = [], []
+
+    def go(name: str = "7", width: int = 1400, scheme: str = "light") -> Any:
+        page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+        pages.append(page)
+        page.on("console", lambda message: wrong.append(message.text))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("dialog", lambda dialog: wrong.append(f"dialog {dialog.message}"))
+        page.on("request", lambda request: None if request.url.startswith("file:") else wrong.append(request.url))
+        page.goto((reports / f"{name}.html").as_uri())
+        return page
+
+    yield go
+    for page in pages:
+        page.close()
+    assert wrong == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1400])
+@pytest.mark.parametrize("name", ["7", "20", "bare"])
+def test_a_report_is_drawn(opened: Any, name: str, width: int, scheme: str) -> None:
+    page = opened(name, width, scheme)
+    assert (page.locator(".panel").count() > 10) == (name != "bare")
+    assert page.evaluate(UNDRAWN) == 0
+    assert page.evaluate(SIDEWAYS) == 0
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    assert page.evaluate(SIDEWAYS) == 0
+
+
+def test_colours_follow_the_scheme(opened: Any) -> None:
+    page = opened()
+    colour = "getComputedStyle(document.querySelector('#curves .mark-line path')).stroke"
+    background = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(f"[{colour}, {background}]")
+    page.emulate_media(color_scheme="dark")
+    dark = page.evaluate(f"[{colour}, {background}]")
+    assert light[0] != dark[0]
+    assert light[1] != dark[1]
+    page.emulate_media(color_scheme="dark", media="print")
+    assert page.evaluate(f"[{colour}, {background}]") == light
+
+
+def test_the_head_of_the_curves_by_keyboard(opened: Any) -> None:
+    page = opened()
+    labels = "[...document.querySelectorAll('#curves .mark-text.role-axis-label text')].map((one) => one.textContent)"
+    whole = page.evaluate(labels)
+    page.locator("#curves .views input").first.focus()
+    page.keyboard.press("ArrowRight")
+    head = page.evaluate(labels)
+    page.keyboard.press("ArrowRight")
+    log = page.evaluate(labels)
+    assert "2%" in head
+    assert "0.1%" in log
+    assert not {"2%", "0.1%"} & set(whole)
+    assert page.evaluate(LINES) == 7
+
+
+def test_a_model_can_be_hidden_by_keyboard(opened: Any) -> None:
+    page = opened()
+    assert page.evaluate(LINES) == 7
+    page.locator("#curves .legend button").nth(2).focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate(LINES) == 6
+    assert page.locator("#curves .legend button").nth(2).get_attribute("aria-pressed") == "false"
+    page.keyboard.press("Space")
+    assert page.evaluate(LINES) == 7
+
+
+def test_charts_follow_the_width_of_the_window(opened: Any) -> None:
+    page = opened(width=1400)
+    width = "document.querySelector('#curves svg').getBoundingClientRect().width"
+    wide = page.evaluate(width)
+    page.set_viewport_size({"width": 360, "height": 800})
+    page.wait_for_function(f"{width} < 340 && document.querySelector('#curves .panel').dataset.width < 340")
+    assert page.evaluate(SIDEWAYS) == 0
+    page.set_viewport_size({"width": 1400, "height": 800})
+    page.wait_for_function(f"{width} > {wide - 2}")
+
+
+def test_a_report_can_be_printed(opened: Any) -> None:
+    assert opened("7", 1400, "dark").pdf(format="A4").startswith(b"%PDF")
