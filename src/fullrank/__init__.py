@@ -1,7 +1,8 @@
 """Recommenders trained and judged on the full ranking, when most feedback is missing.
 
 In reading order: what people did, reading it, cutting it into parts, worlds whose truth is known;
-recipes that make models; ranking what was held out, measuring it, and how sure that is.
+recipes that make models; ranking what was held out, measuring it, and how sure that is;
+all of it in one: compare.
 """
 
 from fullrank import metrics
@@ -34,6 +35,10 @@ from fullrank.evaluation.methods import bias_variance, constrained, least_square
 from fullrank.evaluation.rank import rank, rank_and_top
 from fullrank.evaluation.result import Result, evaluate
 from fullrank.evaluation.top import TopN, top
+from fullrank.experiments.compare import compare
+from fullrank.experiments.comparison import Comparison
+from fullrank.experiments.merge import merge
+from fullrank.experiments.tune import Tuned, tune
 from fullrank.kernels.threads import threads
 from fullrank.models.allrank import AllRank
 from fullrank.models.allrank_binary import AllRankBinary
@@ -58,6 +63,7 @@ from fullrank.models.session_cost import SessionCost
 from fullrank.models.svdpp import SVDpp
 from fullrank.models.update import update
 from fullrank.ranks import Ranks
+from fullrank.report.page import write as write_report
 
 __version__ = "0.1.0"
 
@@ -72,6 +78,7 @@ __all__ = [
     "AllRank",
     "AllRankBinary",
     "Bestseller",
+    "Comparison",
     "Everything",
     "FullrankError",
     "GaussianRank",
@@ -98,9 +105,11 @@ __all__ = [
     "Split",
     "SquaredNegatives",
     "TopN",
+    "Tuned",
     "bias_variance",
     "by_time",
     "cases_of",
+    "compare",
     "constrained",
     "corrected",
     "densify",
@@ -113,6 +122,7 @@ __all__ = [
     "least_squares",
     "leave_last",
     "load",
+    "merge",
     "metrics",
     "rank",
     "rank_and_top",
@@ -128,6 +138,8 @@ __all__ = [
     "sources",
     "threads",
     "top",
+    "tune",
     "update",
     "write",
+    "write_report",
 ]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import fullrank
 from fullrank.cli.main import main
 
 ROWS = "user,item,rating,timestamp\n1,10,5,100\n1,20,3,200\n2,10,4,300\n"
@@ -44,6 +45,8 @@ def run(capfd: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str
         (["data", "x.csv", "--columns", "user"], 2),
         (["demo", "--seed", "many"], 2),
         (["demo", "--seed", "-1"], 2),
+        (["compare"], 2),
+        (["compare", "x.csv", "--tune", "-1"], 2),
         (["data", "no-such-file.csv"], 66),
     ],
 )
@@ -140,10 +143,9 @@ def test_c3_full_disk(ratings: Path) -> None:
     assert b"Traceback" not in done.stderr
 
 
-def test_c3_closed_pipe() -> None:
-    done = subprocess.run(
-        ["bash", "-c", '"$@" | head -c 1', "-", *FULLRANK, "demo"], capture_output=True, text=True, check=False
-    )
+def test_c3_closed_pipe(ratings: Path) -> None:
+    command = ["bash", "-c", '"$@" | head -c 1', "-", *FULLRANK, "data", str(ratings)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr
     assert "Exception" not in done.stderr
 
@@ -157,14 +159,18 @@ def test_c4_standard_input(ratings: Path) -> None:
     assert binary.returncode == 65
 
 
-def test_c5_the_surroundings_change_nothing() -> None:
-    def demo(**environment: str) -> bytes:
+def test_c5_the_surroundings_change_nothing(tmp_path: Path) -> None:
+    fullrank.write(fullrank.simulate.ratings(60, 50, density=0.3).data, tmp_path / "r.csv")
+
+    def compared(out: str, **environment: str) -> bytes:
         env = {name: value for name, value in os.environ.items() if name not in ("HOME", "COLUMNS", "LANG")}
-        done = subprocess.run([*FULLRANK, "demo"], capture_output=True, env=env | environment, check=True)
+        command = [*FULLRANK, "compare", "r.csv", "--models", "allrank,bestseller", "--out", out]
+        done = subprocess.run(command, capture_output=True, env=env | environment, check=True, cwd=tmp_path)
         return done.stdout
 
-    plain = demo(HOME="/tmp", LANG="C.UTF-8")
-    assert plain == demo(LANG="C", TZ="Pacific/Chatham", COLUMNS="1", NO_COLOR="1", PYTHONHASHSEED="5")
+    plain = compared("a", HOME="/tmp", LANG="C.UTF-8")
+    odd = {"LANG": "C", "TZ": "Pacific/Chatham", "COLUMNS": "1", "NO_COLOR": "1", "PYTHONHASHSEED": "5"}
+    assert plain == compared("b", **odd, FULLRANK_THREADS="3")
 
 
 @pytest.mark.parametrize("name", ["with space.csv", "new\nline.csv", "-leading.csv", "ünïcode.csv", "::.csv"])

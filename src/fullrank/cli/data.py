@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fullrank.cli.options import COLUMNS_HELP, is_file, parse_columns, parse_settings, read_source
+from fullrank.cli.options import COLUMNS_HELP, parse_columns, parse_settings
 from fullrank.cli.printing import note, print_result
 from fullrank.errors import ParameterError
 
@@ -39,6 +39,7 @@ def data(
     from fullrank.data.read import read
     from fullrank.data.split import Split
     from fullrank.data.write import write as write_file
+    from fullrank.experiments.inputs import is_file, known
 
     if write is not None:
         check_writable(write, overwrite=overwrite)
@@ -51,7 +52,7 @@ def data(
         options |= {"feedback": feedback, "duplicates": duplicates, "on_bad": on_bad, "quarantine": quarantine}
         found, name = read(source, wanted, **options), source
     else:
-        loaded = read_source(source, chosen)
+        loaded = known(source, chosen)
         found, name = loaded.data, loaded.name
         for line in loaded.notes:
             note(f"{name}: {line}")

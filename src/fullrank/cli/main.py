@@ -11,8 +11,14 @@ from typing import Annotated, Any
 import typer
 
 import fullrank
+from fullrank.cli.compare import compare
 from fullrank.cli.data import data
 from fullrank.cli.demo import demo
+from fullrank.cli.evaluate import evaluate
+from fullrank.cli.fit import fit
+from fullrank.cli.recommend import recommend
+from fullrank.cli.report import report
+from fullrank.cli.tune import tune
 from fullrank.cli.warmup import warmup
 from fullrank.errors import FullrankError
 
@@ -42,7 +48,7 @@ def common(
     """Options of all commands."""
 
 
-for command in (demo, data, warmup):
+for command in (demo, compare, report, tune, fit, recommend, evaluate, data, warmup):
     app.command()(command)
 
 

@@ -1,17 +1,36 @@
-"""Options that several commands share, and DATA: a file, a folder or a known name."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-from fullrank.errors import NoInputError, ParameterError
+import typer
+
+from fullrank.errors import ParameterError
 
 if TYPE_CHECKING:
-    from fullrank.data.sources import Source
+    from fullrank.experiments.plan import DataPlan
 
+DATA_HELP = "A file ('-' is stdin), a folder or a known name."
 COLUMNS_HELP = "Which column is what: user=NAME,item=NAME,value=NAME,time=NAME (positions from 0 also)."
+
+KindOfData: TypeAlias = Annotated[str | None, typer.Option(help="ratings, events, sessions or preferences.")]
+Columns: TypeAlias = Annotated[str | None, typer.Option(help=COLUMNS_HELP)]
+Scale: TypeAlias = Annotated[str | None, typer.Option(help="Actions in sessions, worst first: shown,clicked,bought.")]
+Separator: TypeAlias = Annotated[str | None, typer.Option(help="Between the fields of a text file; found by itself.")]
+Encoding: TypeAlias = Annotated[str | None, typer.Option(help="Of a text file; utf-8 unless given.")]
+TimeUnit: TypeAlias = Annotated[str | None, typer.Option(help="Of times given as numbers: s, ms, us or ns.")]
+Duplicates: TypeAlias = Annotated[str | None, typer.Option(help="last, sum, mean, max or error.")]
+OnBad: TypeAlias = Annotated[str | None, typer.Option(help="Bad rows: error, skip or quarantine.")]
+Quarantine: TypeAlias = Annotated[Path | None, typer.Option(help="Where bad rows are listed.")]
+Settings: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--data-set", help="An option of a known data set: --data-set catalogue=true.")
+]
+Seed: TypeAlias = Annotated[int, typer.Option(help="The same seed gives the same numbers.", min=0)]
+Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Overwrite: TypeAlias = Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")]
 
 
 def parse_columns(text: str | None) -> dict[str, str | int] | None:
@@ -31,7 +50,7 @@ def parse_columns(text: str | None) -> dict[str, str | int] | None:
     return columns
 
 
-def parse_settings(pairs: list[str]) -> dict[str, Any]:
+def parse_settings(pairs: list[str], option: str = "--set") -> dict[str, Any]:
     """The --set options as keyword arguments: numbers, true and false as such, everything else as text.
 
     >>> parse_settings(["factors=64", "catalogue=true", "which=scores"])
@@ -41,7 +60,7 @@ def parse_settings(pairs: list[str]) -> dict[str, Any]:
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not (equals and name.isidentifier()):
-            raise ParameterError(f"--set: {pair!r} is not NAME=VALUE; write e.g. --set catalogue=true.")
+            raise ParameterError(f"{option}: {pair!r} is not NAME=VALUE; write e.g. {option} factors=64.")
         try:
             settings[name] = json.loads(value)
         except ValueError:
@@ -49,16 +68,27 @@ def parse_settings(pairs: list[str]) -> dict[str, Any]:
     return settings
 
 
-def is_file(source: str) -> bool:
-    """Whether DATA is something to read as a file: a path, a pipe, standard input."""
-    return source == "-" or (Path(source).exists() and not Path(source).is_dir())
+def listed(text: str | None) -> list[str]:
+    """What is written with commas between.
+
+    >>> listed("allrank, ials"), listed(None)
+    (['allrank', 'ials'], [])
+    """
+    return [part.strip() for part in (text or "").split(",") if part.strip()]
 
 
-def read_source(source: str, settings: dict[str, Any]) -> Source[Any]:
-    """DATA that is no file: the folder of a known data set, or its name."""
-    from fullrank.data import sources
+def data_plan(
+    source: str, *, columns: str | None = None, scale: str | None = None, settings: list[str] | None = None,
+    quarantine: Path | None = None, **given: Any,
+) -> DataPlan:  # fmt: skip
+    """What to read and how, from the options of a command."""
+    from fullrank.experiments.inputs import KINDS
+    from fullrank.experiments.plan import DataPlan
 
-    if Path(source).is_dir() or source in sources.names():
-        return sources.load(source, **settings)
-    known = ", ".join(sources.names())
-    raise NoInputError(f"{source}: no such file, and no known data set ({known}); check the path.")
+    if given.get("kind") is not None and given["kind"] not in KINDS:
+        raise ParameterError(f"--kind: '{given['kind']}' is none; write {', '.join(KINDS)}.")
+    return DataPlan(
+        source=source, columns=parse_columns(columns), scale=tuple(listed(scale)) or None,
+        settings=parse_settings(settings or [], "--data-set") or None,
+        quarantine=None if quarantine is None else str(quarantine), **given,
+    )  # fmt: skip

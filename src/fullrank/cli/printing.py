@@ -4,16 +4,43 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 
 def print_result(result: Mapping[str, Any], as_json: bool) -> None:
     """A result as JSON, or as lines a person reads."""
     if as_json:
-        print(json.dumps(result, indent=1, ensure_ascii=False, allow_nan=False))
+        print_json(result)
     else:
         print("\n".join(lines(result)))
+
+
+def print_json(result: Mapping[str, Any]) -> None:
+    """A result for a program."""
+    print(json.dumps(result, indent=1, ensure_ascii=False, allow_nan=False))
+
+
+@contextmanager
+def bar() -> Iterator[Callable[[str, float], None] | None]:
+    """What is running and how long it will take: a bar in a terminal, nothing in a pipe."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    shown = (
+        TextColumn("{task.description:<40}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*shown, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("starting", total=1.0)
+        yield lambda text, share: progress.update(task, completed=share, description=text)
 
 
 def lines(result: Mapping[str, Any], indent: str = "") -> list[str]:

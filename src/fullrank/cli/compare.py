@@ -1,0 +1,128 @@
+"""fullrank compare"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fullrank.cli.options import (
+    DATA_HELP,
+    Columns,
+    Duplicates,
+    Encoding,
+    Json,
+    KindOfData,
+    OnBad,
+    Quarantine,
+    Scale,
+    Seed,
+    Separator,
+    Settings,
+    TimeUnit,
+    data_plan,
+    listed,
+)
+from fullrank.cli.printing import bar, note, print_json
+from fullrank.errors import ParameterError
+
+if TYPE_CHECKING:
+    from fullrank.experiments.comparison import Comparison
+    from fullrank.experiments.plan import Plan
+
+
+def compare(
+    source: Annotated[str, typer.Argument(metavar="DATA", help=f"{DATA_HELP} Or a plan (.toml).")],
+    models: Annotated[
+        str | None, typer.Option(help="Which, by name: allrank,ials,itemcf. By default those that suit the data.")
+    ] = None,
+    split: Annotated[
+        str | None, typer.Option(help="leave-last:5, holdout:0.2, time:2001-01-31 or time:0.2 (the last fifth).")
+    ] = None,
+    relevant: Annotated[float | None, typer.Option(help="The least rating that counts as relevant.")] = None,
+    metrics: Annotated[str | None, typer.Option(help="recall@10,ndcg@10,... The first one decides.")] = None,
+    tune: Annotated[int, typer.Option(help="Trials to tune every model with; 0: as they are.", min=0)] = 0,
+    out: Annotated[Path | None, typer.Option(help="The folder for report, results and best model.")] = None,
+    title: Annotated[str, typer.Option(help="What the report is called.")] = "",
+    sampled: Annotated[int, typer.Option(help="Candidates of the sampled metrics shown for warning.", min=1)] = 100,
+    save_plan: Annotated[Path | None, typer.Option(help="Write all this as a plan, and stop.")] = None,
+    kind: KindOfData = None,
+    columns: Columns = None,
+    scale: Scale = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    time_unit: TimeUnit = None,
+    duplicates: Duplicates = None,
+    on_bad: OnBad = None,
+    quarantine: Quarantine = None,
+    settings: Settings = None,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Compare recommenders on your data, and tell which to use, how sure that is, and what to distrust."""
+    from fullrank.experiments.parts import output_folder
+    from fullrank.experiments.plan import ModelPlan, Plan, checked, read_plan, write_plan
+
+    if source.endswith(".toml"):
+        if models or split or metrics or relevant is not None or tune or columns or kind:
+            raise ParameterError("a plan says all of this itself; change the file, or give the data instead of a plan.")
+        plan = read_plan(source)
+        plan = plan if out is None else plan.model_copy(update={"out": str(out)})
+    else:
+        plan = checked(
+            Plan(
+                data=data_plan(
+                    source, kind=kind, columns=columns, scale=scale, separator=separator, encoding=encoding,
+                    time_unit=time_unit, duplicates=duplicates, on_bad=on_bad, quarantine=quarantine, settings=settings,
+                ),
+                title=title, split=split, relevant=relevant, metrics=tuple(listed(metrics)), tune=tune, seed=seed,
+                sampled=sampled, out=None if out is None else str(out),
+                model=tuple(ModelPlan(recipe=name) for name in listed(models)),
+            )
+        )  # fmt: skip
+    if save_plan is not None:
+        write_plan(plan, save_plan)
+        note(f"written: {save_plan}")
+        return
+    folder = output_folder(Path(plan.out or "comparison"))
+    loaded = plan.data.load()
+    for line in loaded.notes:
+        note(f"{loaded.name}: {line}")
+    note(f"{loaded.name}: {loaded.data}")
+    finished(folder, lambda **how: carried_out(plan, loaded, **how), json)
+
+
+def carried_out(plan: Plan, loaded: Any, **how: Any) -> Comparison:
+    """The comparison of a plan."""
+    from fullrank.experiments.compare import compare as compare_models
+
+    return compare_models(
+        loaded.data, plan.recipes(), split=plan.split, relevant=plan.relevant, metrics=plan.metrics or None,
+        tune=plan.tune, seed=plan.seed, sampled=plan.sampled, kind=loaded.kind, title=plan.title or loaded.name,
+        titles=loaded.titles, **how,
+    )  # fmt: skip
+
+
+def finished(folder: Path, run: Callable[..., Comparison], json: bool) -> None:
+    """Run a comparison with a bar, write what it found, and print it; after Ctrl-C what there is."""
+    from fullrank.experiments.compare import Interrupted
+    from fullrank.report.page import write
+
+    def told(found: Comparison) -> None:
+        write(found.results, folder / "report.html", overwrite=True)
+        if json:
+            print_json(found.results)
+        else:
+            print(found)
+        note(f"report: {folder / 'report.html'}")
+
+    try:
+        with bar() as progress:
+            found = run(out=folder, progress=progress)
+    except Interrupted as interrupted:
+        told(interrupted.comparison)
+        note("What is done is kept; the same command goes on from there.")
+        raise
+    told(found)

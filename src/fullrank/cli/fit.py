@@ -1,0 +1,80 @@
+"""fullrank fit"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fullrank.cli.options import (
+    DATA_HELP,
+    Columns,
+    Duplicates,
+    Encoding,
+    Json,
+    KindOfData,
+    OnBad,
+    Overwrite,
+    Quarantine,
+    Scale,
+    Seed,
+    Separator,
+    Settings,
+    TimeUnit,
+    data_plan,
+    parse_settings,
+)
+from fullrank.cli.printing import bar, note, print_result
+
+
+def fit(
+    source: Annotated[str, typer.Argument(metavar="DATA", help=DATA_HELP)],
+    out: Annotated[Path, typer.Option("-o", "--out", help="The model file.")],
+    model: Annotated[str, typer.Option(help="Its name: allrank, ials, itemcf, ...")] = "allrank",
+    parameters: Annotated[list[str] | None, typer.Option("--set", help="A parameter: --set factors=64.")] = None,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="A file kept meanwhile; a killed fit goes on from it.")
+    ] = None,
+    overwrite: Overwrite = False,
+    kind: KindOfData = None,
+    columns: Columns = None,
+    scale: Scale = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    time_unit: TimeUnit = None,
+    duplicates: Duplicates = None,
+    on_bad: OnBad = None,
+    quarantine: Quarantine = None,
+    settings: Settings = None,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Fit a model on all of your data and write it to a file."""
+    from fullrank.data.atomic import check_writable
+    from fullrank.errors import ParameterError
+    from fullrank.experiments.compare import recipe_of
+    from fullrank.experiments.feedback import fit as fit_recipe
+    from fullrank.models.files import save
+
+    check_writable(out, overwrite=overwrite)
+    recipe = recipe_of(model, **parse_settings(parameters or []))
+    loaded = data_plan(
+        source, kind=kind, columns=columns, scale=scale, separator=separator, encoding=encoding, time_unit=time_unit,
+        duplicates=duplicates, on_bad=on_bad, quarantine=quarantine, settings=settings,
+    ).load()  # fmt: skip
+    train: Any = loaded.data.whole() if hasattr(loaded.data, "held_out") else loaded.data
+    note(f"{loaded.name}: {train}")
+    in_rounds = hasattr(recipe, "sweeps") or hasattr(recipe, "epochs")
+    if checkpoint is not None and not in_rounds:
+        raise ParameterError(f"{type(recipe).__name__} is not trained in sweeps or epochs and has no checkpoint.")
+    start = time.monotonic()
+    with bar() as progress:
+        told = {"progress": lambda done, of, loss: progress and progress(f"{done} of {of}", done / of)}
+        training = {**told, **({} if checkpoint is None else {"checkpoint": checkpoint})} if in_rounds else {}
+        fitted = fit_recipe(recipe, train, seed, **training)
+    seconds = time.monotonic() - start
+    save(fitted, out, overwrite=overwrite)
+    found = {"model": str(recipe), "users": len(train.users), "items": len(train.items), "rows": len(train)}
+    print_result({**found, "seconds": round(seconds, 3), "file": str(out)}, json)
