@@ -201,6 +201,19 @@ class Ranks:
         columns = {name: None if getattr(self, name) is None else getattr(self, name)[of[name]] for name in COLUMNS}
         return Ranks(start=self.start[first : end + 1] - rows.start, **columns, about=self.about)
 
+    def at(self, cases: NDArray[Any]) -> Ranks:
+        """These cases (their numbers), in this order.
+
+        >>> Ranks(start=[0, 2, 3], above=[1, 3, 7], tied=[0, 0, 0], pool=[8, 9]).at(np.array([1])).above
+        array([7])
+        """
+        sizes = self.sizes[cases]
+        start = np.concatenate([[0], np.cumsum(sizes)])
+        rows = np.repeat(self.start[cases] - start[:-1], sizes) + np.arange(start[-1])
+        of = {name: (rows if name in PER_ROW else cases) for name in COLUMNS}
+        columns = {name: None if getattr(self, name) is None else getattr(self, name)[of[name]] for name in COLUMNS}
+        return Ranks(start=start, **columns, about=self.about)
+
     @staticmethod
     def concat(parts: Sequence[Ranks]) -> Ranks:
         """Shards of one evaluation as one: cases of each in turn."""

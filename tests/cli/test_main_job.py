@@ -189,6 +189,20 @@ def test_tune(capfd: Capture, ratings: Path, tmp_path: Path) -> None:
     assert printed.startswith("AllRank(")
 
 
+def test_a_plan_to_fit_and_tune(capfd: Capture, ratings: Path, tmp_path: Path) -> None:
+    plan = tmp_path / "p.toml"
+    plan.write_text(f'relevant = 4\n[data]\nsource = "{ratings}"\n[[model]]\nrecipe = "ials"\nfactors = 3\n')
+    code, printed, _ = run(capfd, "fit", plan, "-o", tmp_path / "m.fr", "--json")
+    assert code == 0
+    assert fullrank.load(tmp_path / "m.fr").recipe == fullrank.IALS(factors=3)
+    code, printed, _ = run(capfd, "tune", plan, "--trials", "2", "--json")
+    assert (code, json.loads(printed)["model"]) == (0, "IALS")
+    code, _, told = run(capfd, "fit", plan, "-o", tmp_path / "n.fr", "--model", "ease")
+    assert (code, "which model? Say --model with one of IALS" in told) == (2, True)
+    code, _, told = run(capfd, "fit", plan, "-o", tmp_path / "n.fr", "--set", "factors=4")
+    assert (code, "a plan says all of this itself" in told) == (2, True)
+
+
 def test_the_demo_ends_with_its_report(tmp_path: Path) -> None:
     found = subprocess.run(
         [sys.executable, "-c", "from fullrank.cli import main; main()", "demo", "--out", str(tmp_path / "d")],

@@ -23,16 +23,15 @@ from fullrank.cli.options import (
     Separator,
     Settings,
     TimeUnit,
-    data_plan,
-    parse_settings,
+    chosen,
 )
 from fullrank.cli.printing import bar, note, print_result
 
 
 def fit(
-    source: Annotated[str, typer.Argument(metavar="DATA", help=DATA_HELP)],
+    source: Annotated[str, typer.Argument(metavar="DATA", help=f"{DATA_HELP} Or a plan (.toml).")],
     out: Annotated[Path, typer.Option("-o", "--out", help="The model file.")],
-    model: Annotated[str, typer.Option(help="Its name: allrank, ials, itemcf, ...")] = "allrank",
+    model: Annotated[str | None, typer.Option(help="Its name: allrank (unless given), ials, itemcf, ...")] = None,
     parameters: Annotated[list[str] | None, typer.Option("--set", help="A parameter: --set factors=64.")] = None,
     checkpoint: Annotated[
         Path | None, typer.Option(help="A file kept meanwhile; a killed fit goes on from it.")
@@ -54,16 +53,16 @@ def fit(
     """Fit a model on all of your data and write it to a file."""
     from fullrank.data.atomic import check_writable
     from fullrank.errors import ParameterError
-    from fullrank.experiments.compare import recipe_of
     from fullrank.experiments.feedback import fit as fit_recipe
     from fullrank.models.files import save
 
     check_writable(out, overwrite=overwrite)
-    recipe = recipe_of(model, **parse_settings(parameters or []))
-    loaded = data_plan(
-        source, kind=kind, columns=columns, scale=scale, separator=separator, encoding=encoding, time_unit=time_unit,
-        duplicates=duplicates, on_bad=on_bad, quarantine=quarantine, settings=settings,
-    ).load()  # fmt: skip
+    data, recipe, _ = chosen(
+        source, model, parameters or [], kind=kind, columns=columns, scale=scale, separator=separator,
+        encoding=encoding, time_unit=time_unit, duplicates=duplicates, on_bad=on_bad, quarantine=quarantine,
+        settings=settings,
+    )  # fmt: skip
+    loaded = data.load()
     train: Any = loaded.data.whole() if hasattr(loaded.data, "held_out") else loaded.data
     note(f"{loaded.name}: {train}")
     in_rounds = hasattr(recipe, "sweeps") or hasattr(recipe, "epochs")

@@ -11,7 +11,7 @@ import typer
 from fullrank.errors import ParameterError
 
 if TYPE_CHECKING:
-    from fullrank.experiments.plan import DataPlan
+    from fullrank.experiments.plan import DataPlan, Plan
 
 DATA_HELP = "A file ('-' is stdin), a folder or a known name."
 COLUMNS_HELP = "Which column is what: user=NAME,item=NAME,value=NAME,time=NAME (positions from 0 also)."
@@ -75,6 +75,24 @@ def listed(text: str | None) -> list[str]:
     (['allrank', 'ials'], [])
     """
     return [part.strip() for part in (text or "").split(",") if part.strip()]
+
+
+def chosen(source: str, model: str | None, parameters: list[str], **reading: Any) -> tuple[DataPlan, Any, Plan | None]:
+    """What to read, and the recipe: of a plan, where DATA is one, else of the options of a command."""
+    from fullrank.experiments.compare import recipe_of
+    from fullrank.experiments.plan import read_plan
+
+    if not source.endswith(".toml"):
+        return data_plan(source, **reading), recipe_of(model or "allrank", **parse_settings(parameters)), None
+    if parameters or any(value is not None for value in reading.values()):
+        raise ParameterError("a plan says all of this itself; change the file, or give the data instead of a plan.")
+    plan = read_plan(source)
+    recipes = plan.recipes() or {}
+    if model is None and len(recipes) == 1:
+        return plan.data, next(iter(recipes.values())), plan
+    if model not in recipes:
+        raise ParameterError(f"{source}: which model? Say --model with one of {', '.join(recipes) or 'none'}.")
+    return plan.data, recipes[model], plan
 
 
 def data_plan(

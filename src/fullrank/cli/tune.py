@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -21,15 +21,14 @@ from fullrank.cli.options import (
     Separator,
     Settings,
     TimeUnit,
-    data_plan,
-    parse_settings,
+    chosen,
 )
 from fullrank.cli.printing import bar, note, print_json
 
 
 def tune(
-    source: Annotated[str, typer.Argument(metavar="DATA", help=DATA_HELP)],
-    model: Annotated[str, typer.Option(help="Its name: allrank, ials, itemcf, ...")] = "allrank",
+    source: Annotated[str, typer.Argument(metavar="DATA", help=f"{DATA_HELP} Or a plan (.toml).")],
+    model: Annotated[str | None, typer.Option(help="Its name: allrank (unless given), ials, itemcf, ...")] = None,
     trials: Annotated[int, typer.Option(help="How many settings are tried.", min=1)] = 20,
     metric: Annotated[str | None, typer.Option(help="What decides, e.g. recall@10.")] = None,
     parameters: Annotated[list[str] | None, typer.Option("--set", help="A parameter to start from.")] = None,
@@ -50,25 +49,25 @@ def tune(
     json: Json = False,
 ) -> None:
     """Find parameters of a model that do well on a part of your data it was not trained on."""
-    from fullrank.experiments.compare import recipe_of
     from fullrank.experiments.parts import parameters as plain
     from fullrank.experiments.setting import setting
     from fullrank.experiments.tune import tune as search
 
-    recipe = recipe_of(model, **parse_settings(parameters or []))
-    loaded = data_plan(
-        source, kind=kind, columns=columns, scale=scale, separator=separator, encoding=encoding, time_unit=time_unit,
-        duplicates=duplicates, on_bad=on_bad, quarantine=quarantine, settings=settings,
-    ).load()  # fmt: skip
-    note(f"{loaded.name}: {loaded.data}")
-    asked = setting(
-        loaded.data, split=split, relevant=relevant, metrics=None if metric is None else [metric], kind=loaded.kind,
-        seed=seed,
+    data, recipe, plan = chosen(
+        source, model, parameters or [], kind=kind, columns=columns, scale=scale, separator=separator,
+        encoding=encoding, time_unit=time_unit, duplicates=duplicates, on_bad=on_bad, quarantine=quarantine,
+        settings=settings,
     )  # fmt: skip
+    loaded = data.load()
+    note(f"{loaded.name}: {loaded.data}")
+    said: dict[str, Any] = {"split": split, "relevant": relevant, "metrics": [metric] if metric else None, "seed": seed}
+    if plan is not None:
+        said = {"split": plan.split, "relevant": plan.relevant, "metrics": plan.metrics or None, "seed": plan.seed}
+    where = setting(loaded.data, kind=loaded.kind, **said)
     with bar() as progress:
         found = search(
-            recipe, asked.for_tuning(), trials=trials, metric=asked.metrics[0], relevant=asked.relevant, seed=seed,
-            journal=journal,
+            recipe, where.for_tuning(), trials=trials, metric=where.metrics[0], relevant=where.relevant,
+            seed=where.seed, journal=journal,
             progress=lambda done, of, best, text: progress and progress(f"{done} of {of} {text}", done / of),
         )  # fmt: skip
     if json:

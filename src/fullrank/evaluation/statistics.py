@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fullrank.data.canonical import row_blocks
 from fullrank.errors import DataError, check
+from fullrank.kernels.threads import one_blas_thread
 
 Floats = NDArray[np.float64]
 
 POWER = 1.959964 + 0.841621  # normal quantiles of .975 and .8
-SIGNS = 1 << 24  # drawn at a time
+DRAWN = 1 << 23  # numbers drawn at a time
 
 
 def weighted_mean(values: Floats, weight: Floats) -> float:
@@ -45,17 +47,26 @@ def together(user: NDArray[Any] | None, *columns: Floats) -> list[Floats]:
 def bootstrap(values: Floats, weight: Floats, repeats: int, seed: int, user: NDArray[Any] | None = None) -> Floats:
     """Weighted means of (cases, columns) over cases drawn again with replacement: (repeats, columns).
 
-    Cases of one user are not independent: where `user` tells whose they are, people are drawn with all their cases.
+    A weight is of a case, or of a case in a column. Cases of one user are not independent: where `user` tells whose
+    they are, people are drawn with all their cases.
     """
     known = ~np.isnan(values)
-    weights = np.where(known, weight[:, None], 0.0)
+    weights = np.where(known, weight if weight.ndim == 2 else weight[:, None], 0.0)
     each, total = together(user, weights, np.where(known, values, 0.0) * weights)
     rng = np.random.default_rng([seed, len(each)])
     means = np.empty((repeats, values.shape[1]))
-    for row in range(repeats):
-        drawn = np.bincount(rng.integers(0, len(each), len(each)), minlength=len(each)).astype(np.float64)
-        means[row] = (drawn @ total) / np.maximum(drawn @ each, 1e-300)
+    n = len(each)
+    with one_blas_thread():  # so that sums do not depend on the number of threads
+        for some in row_blocks(repeats, _at_once(n)):
+            drawn = np.stack([np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(some.start, some.stop)])
+            often = drawn.astype(np.float64)
+            means[some] = (often @ total) / np.maximum(often @ each, 1e-300)
     return means
+
+
+def _at_once(cases: int) -> int:
+    """Repetitions whose draws are kept at a time."""
+    return max(1, min(256, DRAWN // max(cases, 1)))
 
 
 def percentile_interval(samples: Floats, level: float) -> tuple[float, float]:
@@ -141,13 +152,12 @@ def permutations(difference: Floats, repeats: int, seed: int) -> Floats:
     The one observed counts among them. The signs are the same for all columns.
     """
     rng = np.random.default_rng([seed, len(difference), 1])
-    sums = np.array([abs(fsum(column)) for column in difference.T.tolist()])
-    observed, extreme = sums - 1e-12 * np.abs(difference).sum(axis=0), np.zeros(difference.shape[1])
-    at_once = max(1, min(256, SIGNS // max(len(difference), 1)))
-    for first in range(0, repeats, at_once):
-        rows = min(at_once, repeats - first)
-        signs = rng.integers(0, 2, (rows, len(difference)), dtype=np.int8) * 2.0 - 1.0
-        extreme += (np.abs(signs @ difference) >= observed).sum(axis=0)
+    sums = np.array([fsum(column) for column in difference.T.tolist()])
+    observed, extreme = np.abs(sums) - 1e-12 * np.abs(difference).sum(axis=0), np.zeros(difference.shape[1])
+    with one_blas_thread():
+        for some in row_blocks(repeats, _at_once(len(difference))):
+            kept = rng.integers(0, 2, (some.stop - some.start, len(difference)), dtype=np.int8).astype(np.float64)
+            extreme += (np.abs(2 * (kept @ difference) - sums) >= observed).sum(axis=0)  # kept, or turned
     found: Floats = (extreme + 1) / (repeats + 1)
     return found
 

@@ -102,6 +102,7 @@ def _compared(
     left = [name for name in chosen if name not in {part.name for part in parts}]
     if interrupted is not None and not parts:
         raise interrupted
+    steps.compare()
     results = told(asked, parts, title, sampled=sampled, tuned=tune > 0, unfinished=left)
     results["manifest"] |= {"started": begun, "seconds": {"total": time.monotonic() - start}}
     found = Comparison(results, models, store)
@@ -276,6 +277,11 @@ class Steps:
         self.at("fitting", 0.0)
         yield
         self.at("done", 1.0)
+
+    def compare(self) -> None:
+        """When all are measured."""
+        if self.progress is not None:
+            self.progress("comparing them", 1.0)
 
     def at(self, what: str, share: float) -> None:
         """The share of this model that is done."""

@@ -20,6 +20,7 @@ from fullrank.ranks import Ranks
 
 SHARES = np.unique(np.concatenate([[0.0], np.geomspace(1e-4, 1, 80), np.linspace(0, 1, 21)]))
 REPEATS = 20  # samplings
+ENOUGH = 5000  # cases to see what they do
 GAMMA = 0.1  # of the corrected metrics: how much of the variance counts
 SAMPLED = ("recall@10", "ndcg@10")
 NAMED = {True: "estimates by metrics marked as unbiased", False: "those by the others"}
@@ -93,13 +94,29 @@ def sampled(
         return None
     asked = [metric for metric in metrics if metric.name in RANKED and metric.k is not None and metric.name != "topk"]
     asked = asked[:3] or [parse(name) for name in SAMPLED]
-    found = consistency(ranks, asked, m, methods=(None, bias_variance(GAMMA)), repeats=REPEATS, seed=seed)
+    cases = len(whole[0])
+    some = np.sort(np.random.default_rng([seed, cases]).permutation(cases)[:ENOUGH])
+    found = consistency(
+        {name: r.at(some) for name, r in ranks.items()},
+        asked,
+        m,
+        methods=(None, bias_variance(GAMMA)),
+        repeats=REPEATS,
+        seed=seed,
+    )
     rows = found.to_rows()
     both = zip(rows[::2], rows[1::2], strict=True)
-    return {"m": m, "rows": [_sampled_row(raw, mended, apart(pairs, raw["metric"])) for raw, mended in both]}
+    told = f"Seen in {len(some):,} cases drawn at random: " if len(some) < cases else ""
+    return {
+        "m": m,
+        "cases": len(some),
+        "rows": [_sampled_row(raw, mended, apart(pairs, raw["metric"]), told) for raw, mended in both],
+    }
 
 
-def _sampled_row(raw: dict[str, Any], mended: dict[str, Any], certain: set[tuple[str, str]]) -> dict[str, Any]:
+def _sampled_row(
+    raw: dict[str, Any], mended: dict[str, Any], certain: set[tuple[str, str]], told: str
+) -> dict[str, Any]:
     turned = {what: _turned(raw["exact"], row["mean"], certain) for what, row in (("", raw), ("corrected", mended))}
     agreement = {
         name: number(float(np.nanmean(list(row["agreement"].values()))) if row["agreement"] else np.nan)
@@ -108,7 +125,7 @@ def _sampled_row(raw: dict[str, Any], mended: dict[str, Any], certain: set[tuple
     return {
         "metric": raw["metric"], "exact": raw["exact"], "sampled": raw["mean"], "corrected": mended["mean"],
         "agreement": agreement, "turned": len(turned[""]),
-        "sentence": _sentence(raw["metric"], len(certain), turned[""], turned["corrected"]),
+        "sentence": told + _sentence(raw["metric"], len(certain), turned[""], turned["corrected"]),
     }  # fmt: skip
 
 

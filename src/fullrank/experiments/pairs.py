@@ -32,38 +32,46 @@ def all_pairs(results: Mapping[str, Result], seed: int = 0) -> list[dict[str, An
     if len(results) < 2:
         return []
     first = next(iter(results.values()))
-    pairs = list(combinations(results, 2))
+    means, weight = people(np.stack([result.values for result in results.values()], axis=2), first)
+    samples = bootstrap(means.reshape(len(means), -1), np.repeat(weight, len(results), axis=1), REPEATS, seed)
+    samples = samples.reshape(REPEATS, len(first.names), len(results))
     found: list[dict[str, Any]] = []
     for column, name in enumerate(first.names):
-        values = np.column_stack([result.values[:, column] for result in results.values()])
-        found += _adjusted([{"metric": name, **row} for row in _of_metric(values, list(results), first, pairs, seed)])
+        some = weight[:, column] > 0
+        rows = _of_metric(means[some, column], weight[some, column], samples[:, column], list(results), seed)
+        found += _adjusted([{"metric": name, **row} for row in rows])
     return found
 
 
-def _of_metric(
-    values: Floats, models: list[str], first: Result, pairs: list[tuple[str, str]], seed: int
-) -> list[dict[str, Any]]:
-    """The pairs of one metric, from values (cases, models)."""
-    known = ~np.isnan(values).any(axis=1)
-    user = None if first.user is None else first.user[known]
-    weight, total = together(user, first.weight[known], values[known] * first.weight[known][:, None])
-    means = np.divide(total, weight[:, None], out=np.zeros_like(total), where=weight[:, None] > 0)
-    place = {name: number for number, name in enumerate(models)}
-    one, two = (np.array([place[pair[side]] for pair in pairs]) for side in (0, 1))
-    difference = means[:, one] - means[:, two]
-    if not len(difference):
+def people(values: Floats, like: Result) -> tuple[Floats, Floats]:
+    """The mean of everybody's cases, (people, metrics, models), and how much they weigh, (people, metrics).
+
+    A case counts by a metric where all models have a value.
+    """
+    known = np.asarray(~np.isnan(values).any(axis=2))
+    weights = like.weight[:, None] * known
+    total = np.where(known[:, :, None], values, 0.0) * weights[:, :, None]
+    weight, total = together(like.user, weights, total)
+    return np.divide(total, weight[:, :, None], out=np.zeros_like(total), where=weight[:, :, None] > 0), weight
+
+
+def _of_metric(means: Floats, weight: Floats, samples: Floats, models: list[str], seed: int) -> list[dict[str, Any]]:
+    """The pairs of one metric, from the means (people, models) and means of people drawn again (repeats, models)."""
+    if not len(means):
         return []
-    mean = (weight @ difference) / max(weight.sum(), 1e-300)
-    samples = bootstrap(means, weight, REPEATS, seed)
+    pairs = list(combinations(range(len(models)), 2))
+    one, two = np.array(pairs).T
+    difference = means[:, one] - means[:, two]
+    mean = (weight @ difference) / weight.sum()
     p = permutations(difference * weight[:, None], max(REPEATS, 40 * len(pairs)), seed)
     spread = difference.std(axis=0, ddof=1) if len(difference) > 1 else np.zeros(len(pairs))
     rows = []
-    for n, pair in enumerate(pairs):
-        low, high = percentile_interval(samples[:, one[n]] - samples[:, two[n]], 1 - LEVEL)
+    for n, (left, right) in enumerate(pairs):
+        low, high = percentile_interval(samples[:, left] - samples[:, right], 1 - LEVEL)
         effect = mean[n] / spread[n] if spread[n] > 0 else 0.0
         rows.append({
-            "one": pair[0], "two": pair[1], "difference": float(mean[n]), "low": low, "high": high, "p": float(p[n]),
-            "won": float((difference[:, n] > 0).mean()), "lost": float((difference[:, n] < 0).mean()),
+            "one": models[left], "two": models[right], "difference": float(mean[n]), "low": low, "high": high,
+            "p": float(p[n]), "won": float((difference[:, n] > 0).mean()), "lost": float((difference[:, n] < 0).mean()),
             "cases": len(difference), "needed": ceil((POWER / effect) ** 2) if effect else None,
         })  # fmt: skip
     return rows

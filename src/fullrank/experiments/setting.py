@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -126,10 +127,18 @@ def setting(
     threshold = defaults.threshold(whole, kind) if relevant is None else relevant
     chosen = tuple(parse(m) if isinstance(m, str) else m for m in metrics or defaults.METRICS[kind])
     return Setting(
-        whole if parts is None else parts.whole(), kind, made, cut,
+        whole if parts is None else _whole(parts), kind, made, cut,
         threshold if isinstance(whole, Interactions) and kind == "ratings" else None,
         chosen, exclude, seed, titles, truth, parts if parts is not None and parts.valid is not None else None,
     )  # fmt: skip
+
+
+def _whole(split: Split[Any]) -> Feedback:
+    """What was split; where parts overlap, which evaluation tells as a leak, what was trained on."""
+    found: Feedback = split.train
+    with suppress(DataError):
+        found = split.whole()
+    return found
 
 
 def _without_valid(split: Split[Any]) -> Split[Any]:

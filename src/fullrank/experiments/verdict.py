@@ -13,6 +13,7 @@ from fullrank.experiments.setting import Setting
 from fullrank.models.bestseller import Bestseller
 
 FEW = 100  # cases
+FAR = 100  # times as many cases as there are
 
 
 def verdict(results: Mapping[str, Result], pairs: list[dict[str, Any]]) -> dict[str, Any]:
@@ -39,6 +40,8 @@ def _remedy(pairs: list[dict[str, Any]], metric: str, best: str, second: str) ->
     row = next(r for r in pairs if r["metric"] == metric and {r["one"], r["two"]} == {best, second})
     if row["needed"] is None:
         return "they do not differ"
+    if row["needed"] > FAR * row["cases"]:
+        return "they hardly differ"
     if row["needed"] > row["cases"]:
         return f"a difference this small needs about {row['needed']:,} cases, and there are {row['cases']:,}"
     return "the difference is not certain beside all the other comparisons made"
