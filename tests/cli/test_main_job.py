@@ -189,6 +189,23 @@ def test_tune(capfd: Capture, ratings: Path, tmp_path: Path) -> None:
     assert printed.startswith("AllRank(")
 
 
+def test_sessions_and_preferences_by_their_columns(capfd: Capture, tmp_path: Path) -> None:
+    sessions = fullrank.simulate.sessions(40, 30, seed=1).data
+    user, scale = sessions.user[sessions.case], sessions.scale or ()
+    rows = [f"{c},{u},{i},{scale[int(g)]}" for c, u, i, g in zip(sessions.case, user, sessions.item, sessions.grade, strict=True)]  # fmt: skip # noqa: E501
+    (tmp_path / "s.csv").write_text("\n".join(["Session,User,Item,Action", *rows]) + "\n")
+    code, _, told = run(capfd, "compare", tmp_path / "s.csv", "--out", tmp_path / "s")
+    assert (code, "actions need their scale" in told) == (2, True)
+    scales = ["--scale", "shown,clicked,bought", "--models", "opportunitycost,bestseller"]
+    code, printed, _ = run(capfd, "compare", tmp_path / "s.csv", "--out", tmp_path / "s", *scales, "--json")
+    assert (code, json.loads(printed)["data"]["kind"]) == (0, "sessions")
+    pairs = sessions.pairs()
+    rows = [f"{u},{b},{w}" for u, b, w in zip(pairs.user, pairs.better, pairs.worse, strict=True)]
+    (tmp_path / "p.csv").write_text("\n".join(["user,better,worse", *rows]) + "\n")
+    code, printed, _ = run(capfd, "compare", tmp_path / "p.csv", "--out", tmp_path / "p", "--json")
+    assert (code, json.loads(printed)["data"]["kind"]) == (0, "preferences")
+
+
 def test_a_plan_to_fit_and_tune(capfd: Capture, ratings: Path, tmp_path: Path) -> None:
     plan = tmp_path / "p.toml"
     plan.write_text(f'relevant = 4\n[data]\nsource = "{ratings}"\n[[model]]\nrecipe = "ials"\nfactors = 3\n')

@@ -19,7 +19,7 @@ from fullrank.data.intake import Intake
 from fullrank.data.interactions import Interactions
 from fullrank.data.memory import check_address_space, check_fits
 from fullrank.data.preferences import Preferences, preferences
-from fullrank.data.reading.dialect import HEAD, Column, Field, Kind, locate, sniff
+from fullrank.data.reading.dialect import HEAD, Column, Field, Kind, locate, plain, sniff
 from fullrank.data.reading.refusals import OnBad, Refusals
 from fullrank.errors import DataError, check
 
@@ -124,6 +124,19 @@ def read_preferences(source: Any, columns: Columns = None, **options: Any) -> Pr
     table = read_table(source, _fields("preferences", columns), **options)
     user, better, worse = (table.columns[role] for role in ("user", "better", "worse"))
     return preferences(user, better, worse, table.ids["user"], table.ids["item"], table.intake)
+
+
+def column_names(source: str | os.PathLike[str], separator: str | None = None, encoding: str = "utf-8") -> list[str]:
+    """The names in the first line of a text file, or of the columns of a parquet file, as they are compared."""
+    from fullrank.data.reading.stream import Stream
+
+    with Stream(source) as stream:
+        if stream.magic.startswith(b"PAR1") and stream.regular:
+            import polars as pl
+
+            return [plain(name) for name in pl.scan_parquet(stream.name).collect_schema().names()]
+        dialect = sniff(stream.read(HEAD), stream.name, [], separator, True, encoding)
+    return [plain(name) for name in dialect.header or ()]
 
 
 @dataclass

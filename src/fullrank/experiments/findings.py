@@ -20,7 +20,7 @@ from fullrank.ranks import Ranks
 
 SHARES = np.unique(np.concatenate([[0.0], np.geomspace(1e-4, 1, 80), np.linspace(0, 1, 21)]))
 REPEATS = 20  # samplings
-ENOUGH = 5000  # cases to see what they do
+ENOUGH = 20_000  # relevant items to see what they do
 GAMMA = 0.1  # of the corrected metrics: how much of the variance counts
 SAMPLED = ("recall@10", "ndcg@10")
 NAMED = {True: "estimates by metrics marked as unbiased", False: "those by the others"}
@@ -95,7 +95,9 @@ def sampled(
     asked = [metric for metric in metrics if metric.name in RANKED and metric.k is not None and metric.name != "topk"]
     asked = asked[:3] or [parse(name) for name in SAMPLED]
     cases = len(whole[0])
-    some = np.sort(np.random.default_rng([seed, cases]).permutation(cases)[:ENOUGH])
+    drawn = np.random.default_rng([seed, cases]).permutation(cases)
+    some = np.sort(drawn[np.cumsum(whole[0].sizes[drawn]) <= ENOUGH])
+    some = some if len(some) else drawn[:1]
     found = consistency(
         {name: r.at(some) for name, r in ranks.items()},
         asked,

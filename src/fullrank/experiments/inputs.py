@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fullrank.data import sources
-from fullrank.data.read import read, read_preferences, read_sessions
-from fullrank.data.split import Split
+from fullrank.data.read import column_names, read, read_preferences, read_sessions
 from fullrank.errors import NoInputError, ParameterError
 
 Kind = Literal["ratings", "events", "sessions", "preferences"]
@@ -37,7 +36,9 @@ def load(
     settings: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Loaded:
-    """Read DATA; without a `kind`, columns called better or session tell what it is. `options` are those of `read`."""
+    """Read DATA. Without a `kind`, columns better and worse are taken for preferences, session with grade or action for
+    sessions. `options` are those of `read`.
+    """
     if kind is not None and kind not in KINDS:
         raise ParameterError(f"'{kind}' is no kind of feedback; write {', '.join(KINDS)}.")
     if not is_file(source):
@@ -46,13 +47,22 @@ def load(
     if settings:
         raise ParameterError(f"{source} is a file and has no options; they are for known data sets.")
     given = {name: value for name, value in options.items() if value is not None}
-    roles = set(columns or ())
-    if kind == "preferences" or (kind is None and "better" in roles):
+    named = set(columns) if columns else _names(source, given)
+    if kind == "preferences" or (kind is None and {"better", "worse"} <= named):
         return Loaded(source, read_preferences(source, columns, **given), "preferences")
-    if kind == "sessions" or (kind is None and "session" in roles):
+    if kind == "sessions" or (kind is None and "session" in named and named & {"grade", "action"}):
+        if scale is None and "action" in named and "grade" not in named:
+            raise ParameterError(f"{source}: actions need their scale, worst first: --scale shown,clicked,bought.")
         return Loaded(source, read_sessions(source, columns, scale=scale, **given), "sessions")
     feedback: Any = "implicit" if kind == "events" else None
     return Loaded(source, read(source, columns, **{"feedback": feedback, **given}), kind)
+
+
+def _names(source: str, given: Mapping[str, Any]) -> set[str]:
+    """The columns of a file that can be read twice."""
+    if not Path(source).is_file():
+        return set()
+    return set(column_names(source, given.get("separator"), given.get("encoding", "utf-8")))
 
 
 def is_file(source: str) -> bool:
@@ -66,8 +76,3 @@ def known(source: str, settings: dict[str, Any]) -> sources.Source[Any]:
         return sources.load(source, **settings)
     names = ", ".join(sources.names())
     raise NoInputError(f"{source}: no such file, and no known data set ({names}); check the path.")
-
-
-def size(data: Any) -> str:
-    """What was read, in a few words."""
-    return repr(data.whole() if isinstance(data, Split) else data)

@@ -73,17 +73,17 @@ def rr(ranks: Ranks, k: CutOff) -> Floats:
     """
     first = _first_rows(ranks)
     start, relevant, size = ranks.ahead[first], ranks.mates[first], ranks.level[first]
-    others = size - relevant
     limit = np.inf if k is None else k
     chance = relevant / size
     total = np.where(start + 1 <= limit, chance / (start + 1), 0.0)
-    for j in range(1, int(others.max(initial=0)) + 1):
-        chance = chance * np.maximum(size - j - relevant + 1, 0) / np.maximum(size - j, 1)
-        position = start + 1 + j
-        more = np.where((j <= others) & (position <= limit), chance / position, 0.0)
-        total += more
-        if not (more > 1e-18).any():
+    left = np.flatnonzero((size > relevant) & (start + 2 <= limit))  # cases in which it may stand further down
+    for j in range(1, int((size - relevant).max(initial=0)) + 1):
+        if not len(left):
             break
+        after, m, r = start[left], size[left], relevant[left]
+        chance[left] *= (m - j - r + 1) / (m - j)
+        total[left] += chance[left] / (after + 1 + j)
+        left = left[(j < m - r) & (after + 2 + j <= limit) & (chance[left] > 1e-18)]
     return total
 
 
