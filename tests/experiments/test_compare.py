@@ -366,6 +366,22 @@ def test_signs_of_missing_not_at_random() -> None:
     assert curve == sorted(curve)
 
 
+def test_what_was_dropped_and_who_is_unknown_is_told() -> None:
+    rows = {"user": [], "item": [], "rating": [], "time": []}
+    rng = np.random.default_rng(0)
+    for user in range(60):
+        for item in rng.permutation(30)[:8].tolist():
+            for name, cell in zip(rows, (user, item, 1 + (item % 5), user), strict=True):
+                rows[name].append(cell)
+    rows["rating"][3] = float("nan")
+    data = fullrank.read(rows, on_bad="skip")
+    told = [note["text"] for note in compare(data, ["Bestseller"], split="time:0.3", relevant=1).results["trust"]]
+    assert any("1 rows were left out when the data was read" in text for text in told)
+    assert any("100% of the cases are of people without any training data" in text for text in told)
+    told = [note["text"] for note in compare(data, ["Bestseller"], split="holdout:0.3").results["trust"]]
+    assert not any("without any training data" in text for text in told)
+
+
 def test_a_split_by_time_or_by_chance_is_told() -> None:
     by_chance = compare(WORLD.data, ["Bestseller"], split="holdout:0.2")
     by_time = compare(WORLD.data, ["Bestseller"], split="time:0.2")

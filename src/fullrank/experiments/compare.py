@@ -76,7 +76,7 @@ def compare(
     chosen = named(recipes) if recipes is not None else defaults.recipes(asked.kind, asked.relevant)
     _ = asked.judged  # nothing to judge is told before anything is fitted
     folder = None if out is None else output_folder(Path(out))
-    with nullcontext() if folder is None else locked(folder / "parts"):
+    with nullcontext() if folder is None else locked(folder / "results.json"):
         return _compared(asked, chosen, folder, title, tune, sampled, progress)
 
 
@@ -195,7 +195,7 @@ def _training(recipe: Any, name: str, store: Store | None, steps: Steps) -> dict
     """What recipes that are trained in sweeps or epochs can be told beside data and seed."""
     if not (hasattr(recipe, "sweeps") or hasattr(recipe, "epochs")):
         return {}
-    state = {} if store is None else {"checkpoint": store.of(name) / "state"}
+    state = {} if store is None else {"checkpoint": store.made(name) / "state"}
     return {"progress": steps.fitting, **state}
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import shutil
 from dataclasses import dataclass, field
 from html import escape
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from fullrank.data.atomic import write_bytes, write_with
 from fullrank.errors import ParameterError
-from fullrank.experiments.parts import Store, as_json
+from fullrank.experiments.parts import Store, as_json, output_folder
 from fullrank.experiments.tables import latex, markdown, text
 
 
@@ -49,8 +50,9 @@ class Comparison:
         """The same for an article."""
         return latex(self.results)
 
-    def save(self, folder: Path) -> None:
-        """results.json, manifest.json and the best model."""
+    def save(self, to: str | PathLike[str]) -> None:
+        """results.json, manifest.json and the best model, in a folder that is made if it is not there."""
+        folder = output_folder(Path(to))
         write_bytes(folder / "results.json", as_json(self.results), overwrite=True)
         write_bytes(folder / "manifest.json", as_json(self.results["manifest"]), overwrite=True)
         self._save_best(folder / "model.fr")

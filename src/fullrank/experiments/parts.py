@@ -57,7 +57,11 @@ class Store:
         """The folder of a model."""
         plain = re.sub(r"[^A-Za-z0-9_.-]+", "_", name)
         mark = "" if plain == name else "-" + hashlib.sha256(name.encode()).hexdigest()[:8]
-        folder = self.folder / (plain[:60] + mark)
+        return self.folder / (plain[:60] + mark)
+
+    def made(self, name: str) -> Path:
+        """The same, made if it is not there."""
+        folder = self.of(name)
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
@@ -65,7 +69,7 @@ class Store:
         """All of a part; the last file says that it is whole. Recipes that no file can name are not kept."""
         if type(part.recipe) not in RECIPES.values():
             return
-        folder = self.of(part.name)
+        folder = self.made(part.name)
         kept = {
             "key": self._key_of(given), "recipe": recipe_to_json(part.recipe, RECIPES), "failed": part.failed,
             "tuned": part.tuned, "lists": part.lists, "truth": part.truth, "seconds": part.seconds,
@@ -123,7 +127,6 @@ def output_folder(path: Path) -> Path:
         raise OutputError(f"{path}: is a file; give a folder for the output.")
     try:
         path.mkdir(parents=True, exist_ok=True)
-        (path / "parts").mkdir(exist_ok=True)
     except PermissionError as error:
         raise NotAllowedError(f"{path}: no permission to write there ({error.strerror}).") from error
     except OSError as error:

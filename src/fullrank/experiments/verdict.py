@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from fullrank.evaluation.result import Result
 from fullrank.experiments.findings import best_first
 from fullrank.experiments.pairs import apart
 from fullrank.experiments.parts import Part
+from fullrank.experiments.portrait import CLEAR
 from fullrank.experiments.setting import Setting
 from fullrank.models.bestseller import Bestseller
 
 FEW = 100  # cases
+MANY = 0.1  # of the cases
 FAR = 100  # times as many cases as there are
 
 
@@ -52,54 +56,83 @@ def trust(
     *, tuned: bool, unfinished: Sequence[str] = (),
 ) -> list[dict[str, str]]:  # fmt: skip
     """What to keep in mind, warnings first."""
-    warnings: list[str] = []
-    notes: list[str] = []
-    if unfinished:
-        warnings.append(f"The comparison was interrupted: nothing is said of {', '.join(unfinished)}.")
-    for part in parts:
-        if part.failed is not None:
-            warnings.append(f"{part.name} failed: {part.failed}")
-    if not results:
-        return _told(warnings, notes)
-    decides = setting.metrics[0]
-    missing = found["data"]["missing"]
-    cases = len(next(iter(results.values())))
-    if cases < FEW:
-        warnings.append(f"There are only {cases} cases: small differences are chance.")
-    if missing is not None and missing["p"] < 0.01 and not decides.ubm:
-        warnings.append(
-            f"Ratings are missing not at random here, and {decides} is biased where relevant items are missing from "
-            "the held-out data; look at the metrics marked as unbiased."
-        )
-    if found["verdict"]["best"] in _bestsellers(parts) or set(found["verdict"]["tied"]) & _bestsellers(parts):
-        warnings.append("No model is clearly better than a list of bestsellers, which is the same for everybody.")
-    if not tuned:
-        warnings.append(
-            "Nothing was tuned: the models have their default parameters, and a difference may be one of parameters, "
-            "not of methods. Compare again with tuning."
-        )
-    if found["sampled"] is not None:
-        turned = [row["metric"] for row in found["sampled"]["rows"] if row["turned"]]
-        if turned:
-            notes.append(
-                f"Ranked among {found['sampled']['m']} sampled items instead of all, models that can be told apart "
-                f"would have come in the wrong order by {', '.join(turned)}."
-            )
-    notes += _splitting(setting)
-    common = [note for note in next(iter(results.values())).notes if all(note in r.notes for r in results.values())]
-    notes += [_sentence(note) for note in common]
-    for name, result in results.items():
-        notes += [f"{name}: {note}." for note in result.notes if note not in common]
-    return _told(warnings, notes)
-
-
-def _told(warnings: list[str], notes: list[str]) -> list[dict[str, str]]:
+    warnings = [f"The comparison was interrupted: nothing is said of {', '.join(unfinished)}."] if unfinished else []
+    warnings += [f"{part.name} failed: {part.failed}" for part in parts if part.failed is not None]
+    warnings += _about_cases(setting, results)
+    warnings += _about_models(setting, parts, found, tuned)
+    notes = [*_sampling(found["sampled"]), *_reading(setting), *_splitting(setting), *_of_results(results)]
     levels = ("warning", warnings), ("note", notes)
     return [{"level": level, "text": text} for level, texts in levels for text in texts]
 
 
+def _about_cases(setting: Setting, results: Mapping[str, Result]) -> list[str]:
+    """Whether there are enough, and anything is known of them."""
+    found, cases, strangers = [], len(next(iter(results.values()))), _strangers(setting)
+    if cases < FEW:
+        found.append(f"There are only {cases} cases: small differences are chance.")
+    if strangers > MANY:
+        found.append(
+            f"{strangers:.0%} of the cases are of people without any training data: no model knows them, and all can "
+            "only give them the same."
+        )
+    return found
+
+
+def _about_models(setting: Setting, parts: Sequence[Part], found: Mapping[str, Any], tuned: bool) -> list[str]:
+    """What makes the order of the models doubtful."""
+    told, decides, missing = [], setting.metrics[0], found["data"]["missing"]
+    if missing is not None and missing["p"] < CLEAR and not decides.ubm:
+        told.append(
+            f"Ratings are missing not at random here, and {decides} is biased where relevant items are missing from "
+            "the held-out data; look at the metrics marked as unbiased."
+        )
+    if {found["verdict"]["best"], *found["verdict"]["tied"]} & _bestsellers(parts):
+        told.append("No model is clearly better than a list of bestsellers, which is the same for everybody.")
+    if not tuned:
+        told.append(
+            "Nothing was tuned: the models have their default parameters, and a difference may be one of parameters, "
+            "not of methods. Compare again with tuning."
+        )
+    return told
+
+
+def _sampling(sampled: Mapping[str, Any] | None) -> list[str]:
+    turned = [] if sampled is None else [row["metric"] for row in sampled["rows"] if row["turned"]]
+    if sampled is None or not turned:
+        return []
+    return [
+        f"Ranked among {sampled['m']} sampled items instead of all, models that can be told apart would have come in "
+        f"the wrong order by {', '.join(turned)}."
+    ]
+
+
+def _reading(setting: Setting) -> list[str]:
+    """What is not in the data any more."""
+    intake = setting.data.intake
+    found = [f"{n:,} rows were left out when the data was read: {reason}." for reason, n in intake.dropped.items()]
+    merged = f"{intake.merged:,} rows repeated others and were merged when the data was read."
+    return [*found, merged] if intake.merged else found
+
+
+def _of_results(results: Mapping[str, Result]) -> list[str]:
+    """What evaluation says, once where it says it of all models."""
+    common = [note for note in next(iter(results.values())).notes if all(note in r.notes for r in results.values())]
+    own = [f"{name}: {note}." for name, result in results.items() for note in result.notes if note not in common]
+    return [*map(_sentence, common), *own]
+
+
 def _bestsellers(parts: Sequence[Part]) -> set[str]:
     return {part.name for part in parts if isinstance(part.recipe, Bestseller)}
+
+
+def _strangers(setting: Setting) -> float:
+    """The share of cases that are of people of whom there is nothing to learn from."""
+    split = setting.split
+    known = np.zeros(len(split.train.users), dtype=bool)
+    for part in (split.train, split.visible):
+        if part is not None:
+            known[part.user] = True
+    return float(1 - known[setting.judged.user].mean())
 
 
 def _splitting(setting: Setting) -> list[str]:
