@@ -29,6 +29,7 @@ bench: $(VENV)/.test
 
 papers: $(VENV)/.test
 	$(BIN)/python -m pytest -m papers
+	$(BIN)/fullrank reproduce --all $(if $(wildcard ../shared/data),--data ../shared/data)
 
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build -W -q -b html docs docs/_build/html

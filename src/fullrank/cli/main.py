@@ -18,6 +18,7 @@ from fullrank.cli.evaluate import evaluate
 from fullrank.cli.fit import fit
 from fullrank.cli.recommend import recommend
 from fullrank.cli.report import report
+from fullrank.cli.reproduce import reproduce
 from fullrank.cli.tune import tune
 from fullrank.cli.warmup import warmup
 from fullrank.errors import FullrankError
@@ -48,7 +49,7 @@ def common(
     """Options of all commands."""
 
 
-for command in (demo, compare, report, tune, fit, recommend, evaluate, data, warmup):
+for command in (demo, compare, report, reproduce, tune, fit, recommend, evaluate, data, warmup):
     app.command()(command)
 
 

@@ -28,7 +28,7 @@ def render(results: Results) -> str:
     drawn = _charts(results)
     every = [chart for group in drawn.values() for chart in (group if isinstance(group, list) else [group]) if chart]
     scripts = _scripts()
-    page: str = _template().render(
+    page: str = template("template.html.j2").render(
         results=results,
         charts=drawn,
         table=_table(results),
@@ -39,9 +39,9 @@ def render(results: Results) -> str:
         manifest=_flat(results["manifest"]),
         policy=_policy(scripts),
         scripts=scripts,
-        style=_text("style.css"),
+        style=packaged("style.css"),
         specs=_json(charts.embedded(every)),
-        licences={name: _text(f"vendor/{name}.LICENSE") for name in LICENCES},
+        licences={name: packaged(f"vendor/{name}.LICENSE") for name in LICENCES},
         words={"mark": MARK, "unbiased": UNBIASED, "groups": GROUPS},
     )
     return page.lstrip()
@@ -111,14 +111,15 @@ def _json(value: Any) -> str:
 
 
 @cache
-def _text(name: str) -> str:
+def packaged(name: str) -> str:
+    """The text of a file of this package."""
     return files("fullrank.report").joinpath(name).read_text("utf-8")
 
 
 @cache
 def _scripts() -> tuple[str, ...]:
     """The libraries, without the lines that name their source maps, and the page's own script."""
-    return (*(re.sub(r"(?m)^//# sourceMappingURL=.*$", "", _text(name)) for name in LIBRARIES), _text("page.js"))
+    return (*(re.sub(r"(?m)^//# sourceMappingURL=.*$", "", packaged(name)) for name in LIBRARIES), packaged("page.js"))
 
 
 def _policy(scripts: tuple[str, ...]) -> str:
@@ -128,10 +129,11 @@ def _policy(scripts: tuple[str, ...]) -> str:
 
 
 @cache
-def _template() -> Any:
+def template(name: str) -> Any:
+    """A page with places to fill; whatever is filled in is escaped."""
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["shown"] = shown
     environment.globals.update(colours=COLOURS, dashes=DASHES, shapes=SHAPES)
-    return environment.from_string(_text("template.html.j2"))
+    return environment.from_string(packaged(name))

@@ -1,0 +1,8 @@
+"""The tables and figures of the five documents: one small file for each document's, with what was published."""
+
+from __future__ import annotations
+
+from fullrank.experiments.exhibits import Exhibit
+from fullrank.experiments.papers import s0, s1
+
+EXHIBITS: dict[str, Exhibit] = {exhibit.name: exhibit for exhibit in (*s0.EXHIBITS, *s1.EXHIBITS)}
