@@ -188,17 +188,18 @@ def table4(bench: Bench) -> Found:
 
 def figure6(bench: Bench) -> Found:
     """Recall@10 of X and Y against the number of samples: where they come in the right order."""
-    samples = [10, 20, 40, 60, 80, 100, 200, 500, 800, 1000, 1500, 2000]
+    samples = {"raw": [50, 100, 200, 500, 800, 1000, 1500, 2000], "mended": [20, 40, 60, 80, 100]}
+    methods = {"raw": None, "mended": bias_variance(0.1)}
 
     def run() -> dict[str, list[float]]:
         some = {name: found for name, found in ranks(bench).items() if name != "Z"}
-        raw, mended = (against_samples(some, recall @ 10, samples, method=m) for m in (None, bias_variance(0.1)))
-        return {"raw": (raw["Y"] - raw["X"]).tolist(), "mended": (mended["Y"] - mended["X"]).tolist()}
+        means = {w: against_samples(some, recall @ 10, samples[w], method=method) for w, method in methods.items()}
+        return {which: (found["Y"] - found["X"]).tolist() for which, found in means.items()}
 
     ours = bench.step("s1/figure6", run)
     raw, mended = (
-        next((m for m, lead in zip(samples, ours[which], strict=True) if lead > 0), samples[-1] + 1)
-        for which in ("raw", "mended")
+        next((m for m, lead in zip(samples[which], ours[which], strict=True) if lead > 0), samples[which][-1] + 1)
+        for which in samples
     )
     return Found(
         claims=(
