@@ -104,6 +104,11 @@ def test_pages_and_their_index(tmp_path: Path) -> None:
     assert "0.600" in page
     assert "it does not" in page
     assert "netflix" in (tmp_path / "t-2.html").read_text()
+    assert "&#34;" not in page.split("</style>")[0]
+    again = Exhibit("t-2", "U", "there", lambda bench: Found((GOOD,)))
+    index = write_site([reproduce(again, Bench()).to_json()], tmp_path).read_text()
+    assert "t-1.html" in index  # of the run before
+    assert "no data" not in index
 
 
 def test_the_command(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
