@@ -165,7 +165,9 @@ def test_interrupted_anywhere_it_ends_the_same(found: Any, tmp_path: Path) -> No
     )  # fmt: skip
     assert "Bestseller: ranking" not in told  # done before
     assert timeless(again.results) == timeless(found.results)
-    other = compare(WORLD.data, FEW, split="holdout:0.3", sampled=20, seed=1, out=tmp_path)
+    with pytest.raises(fullrank.FullrankError, match=r"holds a comparison of other data or another split"):
+        compare(WORLD.data, FEW, split="holdout:0.3", sampled=20, seed=1, out=tmp_path)
+    other = compare(WORLD.data, FEW, split="holdout:0.3", sampled=20, seed=1, out=tmp_path, overwrite=True)
     assert timeless(other.results) != timeless(found.results)
 
 

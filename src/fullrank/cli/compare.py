@@ -16,6 +16,7 @@ from fullrank.cli.options import (
     Json,
     KindOfData,
     OnBad,
+    Overwrite,
     Quarantine,
     Scale,
     Seed,
@@ -47,6 +48,7 @@ def compare(
     out: Annotated[Path | None, typer.Option(help="The folder for report, results and best model.")] = None,
     title: Annotated[str, typer.Option(help="What the report is called.")] = "",
     sampled: Annotated[int, typer.Option(help="Candidates of the sampled metrics shown for warning.", min=1)] = 100,
+    overwrite: Overwrite = False,
     save_plan: Annotated[Path | None, typer.Option(help="Write all this as a plan, and stop.")] = None,
     kind: KindOfData = None,
     columns: Columns = None,
@@ -91,7 +93,7 @@ def compare(
     for line in loaded.notes:
         note(f"{loaded.name}: {line}")
     note(f"{loaded.name}: {loaded.data}")
-    finished(folder, lambda **how: carried_out(plan, loaded, **how), json)
+    finished(folder, lambda **how: carried_out(plan, loaded, overwrite=overwrite, **how), json)
 
 
 def carried_out(plan: Plan, loaded: Any, **how: Any) -> Comparison:

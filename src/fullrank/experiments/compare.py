@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -13,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 from fullrank.data.atomic import locked
 from fullrank.data.split import Split
-from fullrank.errors import DataError, FullrankError, ParameterError, check_integer, did_you_mean
+from fullrank.errors import DataError, FullrankError, OutputError, ParameterError, check_integer, did_you_mean
 from fullrank.evaluation.cases import Cases
 from fullrank.evaluation.rank import rank
 from fullrank.evaluation.result import Result, evaluate
@@ -23,7 +24,7 @@ from fullrank.experiments.feedback import fit
 from fullrank.experiments.pairs import all_pairs
 from fullrank.experiments.parts import Part, Store, output_folder
 from fullrank.experiments.portrait import portrait
-from fullrank.experiments.provenance import provenance
+from fullrank.experiments.provenance import fingerprint_of_split, provenance
 from fullrank.experiments.setting import Setting, Truth, setting
 from fullrank.experiments.verdict import trust, verdict
 from fullrank.metrics.metric import Metric
@@ -51,6 +52,7 @@ def compare(
     titles: Sequence[str] = (),
     truth: Truth | None = None,
     out: str | PathLike[str] | None = None,
+    overwrite: bool = False,
     progress: Progress | None = None,
 ) -> Comparison:
     """Fit recipes on the same part of the data, rank what was held out among all items, and compare.
@@ -59,7 +61,8 @@ def compare(
     name they are to have; by default those that suit the data. `split`: "leave-last:5", "holdout:0.2", "time:0.2"...
     `relevant`: the least rating that counts as relevant. The first of the `metrics` decides. `tune`: trials for every
     recipe, on a part of the training data. `out`: a folder that keeps what is done, so that an interrupted comparison
-    goes on. `titles` are those of the items by code; `truth` gives all relevant interactions where they are known.
+    goes on; a comparison of something else in it is replaced only with `overwrite`. `titles` are those of the items by
+    code; `truth` gives all relevant interactions where they are known.
 
     >>> import fullrank
     >>> world = fullrank.simulate.ratings(60, 80)
@@ -76,6 +79,8 @@ def compare(
     chosen = named(recipes) if recipes is not None else defaults.recipes(asked.kind, asked.relevant)
     _ = asked.judged  # nothing to judge is told before anything is fitted
     folder = None if out is None else output_folder(Path(out))
+    if folder is not None and not overwrite:
+        _check_same(folder, asked)
     with nullcontext() if folder is None else locked(folder / "results.json"):
         return _compared(asked, chosen, folder, title, tune, sampled, progress)
 
@@ -111,6 +116,19 @@ def _compared(
     if interrupted is not None:
         raise Interrupted(found) from interrupted
     return found
+
+
+def _check_same(folder: Path, asked: Setting) -> None:
+    """Refuse a folder that holds a comparison of other data or another split."""
+    try:
+        before = json.loads((folder / "manifest.json").read_text())["split"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+    if before != fingerprint_of_split(asked.split):
+        raise OutputError(
+            f"{folder}: holds a comparison of other data or another split; choose another folder, or pass "
+            "overwrite=True (--overwrite) to replace it."
+        )
 
 
 class Interrupted(KeyboardInterrupt):
