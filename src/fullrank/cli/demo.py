@@ -8,13 +8,14 @@ from typing import Annotated, Any
 import typer
 
 from fullrank.cli.compare import finished
-from fullrank.cli.options import Json
+from fullrank.cli.options import Json, Overwrite
 from fullrank.cli.printing import note
 
 
 def demo(
     seed: Annotated[int, typer.Option(help="Of the simulated world and of the split.", min=0)] = 0,
     out: Annotated[Path, typer.Option(help="The folder for report, results and best model.")] = Path("demo"),
+    overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """Compare recommenders in a simulated world whose complete truth is known."""
@@ -29,7 +30,7 @@ def demo(
     def run(**how: Any) -> Any:
         return compare(
             world.data, split="holdout:0.2", relevant=5, seed=seed, title="A simulated world", truth=world.everything,
-            **how,
+            overwrite=overwrite, **how,
         )  # fmt: skip
 
     finished(output_folder(out), run, json)
