@@ -210,6 +210,33 @@ def test_a_part_that_is_damaged_is_made_again(tmp_path: Path) -> None:
     assert timeless(compare(WORLD.data, FEW, **options).results) == timeless(first.results)
 
 
+def test_what_another_comparison_left_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed while a part was replaced, or in the middle of a fit of something else."""
+    recipes = {"AllRank": AllRank(factors=6, sweeps=3)}
+    options: dict[str, Any] = {"split": "holdout:0.3", "sampled": 20, "out": tmp_path, "overwrite": True}
+    first = compare(WORLD.data, recipes, **options)
+
+    def killed(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("fullrank.experiments.parts.save", killed)
+        with pytest.raises(KeyboardInterrupt):
+            compare(WORLD.data, recipes, seed=1, **options)
+    assert timeless(compare(WORLD.data, recipes, **options).results) == timeless(first.results)
+
+    def stopped(text: str, share: float) -> None:
+        if "2 of 3" in text:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        compare(WORLD.data, recipes, seed=2, progress=stopped, **options)
+    assert list(tmp_path.rglob("state-*"))
+    again = compare(WORLD.data, recipes, seed=3, **options)
+    assert again.results["models"][0]["failed"] is None
+    assert not list(tmp_path.rglob("state-*"))
+
+
 def test_two_at_a_time_in_one_folder_are_refused(tmp_path: Path) -> None:
     def again(text: str, share: float) -> None:
         compare(WORLD.data, {"ItemCF": ItemCF()}, out=tmp_path)

@@ -213,7 +213,7 @@ def _training(recipe: Any, name: str, store: Store | None, steps: Steps) -> dict
     """What recipes that are trained in sweeps or epochs can be told beside data and seed."""
     if not (hasattr(recipe, "sweeps") or hasattr(recipe, "epochs")):
         return {}
-    state = {} if store is None else {"checkpoint": store.made(name) / "state"}
+    state = {} if store is None else {"checkpoint": store.state(name, recipe)}
     return {"progress": steps.fitting, **state}
 
 

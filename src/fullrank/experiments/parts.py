@@ -65,11 +65,16 @@ class Store:
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
+    def state(self, name: str, recipe: Any) -> Path:
+        """Where the fit of this recipe is kept while it runs; another fit has another place."""
+        return self.made(name) / f"state-{self._key_of(recipe)[:16]}"
+
     def keep(self, part: Part, model: Any, given: Any) -> None:
         """All of a part; the last file says that it is whole. Recipes that no file can name are not kept."""
         if type(part.recipe) not in RECIPES.values():
             return
         folder = self.made(part.name)
+        (folder / "part.json").unlink(missing_ok=True)  # what follows is of another part until it is written again
         kept = {
             "key": self._key_of(given), "recipe": recipe_to_json(part.recipe, RECIPES), "failed": part.failed,
             "tuned": part.tuned, "lists": part.lists, "truth": part.truth, "seconds": part.seconds,
