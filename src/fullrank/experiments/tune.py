@@ -20,6 +20,7 @@ from fullrank.evaluation.rank import rank
 from fullrank.evaluation.result import evaluate
 from fullrank.experiments.feedback import taken
 from fullrank.experiments.journal import keep, kept_trials
+from fullrank.experiments.parts import plain
 from fullrank.experiments.search import Keep, Progress, Search, Task, Trial
 from fullrank.experiments.spaces import Space, check_space, space_for
 from fullrank.metrics.metric import Metric
@@ -46,7 +47,7 @@ class Tuned:
             "pruned": sum(point.state == "pruned" for point in self.points),
             "points": [
                 {
-                    "parameters": {name: _plain(value) for name, value in point.parameters.items()},
+                    "parameters": {name: plain(value) for name, value in point.parameters.items()},
                     "value": point.value,
                     "state": point.state,
                 }
@@ -159,9 +160,3 @@ def _quiet(optuna: Any) -> Iterator[None]:
         yield
     finally:
         optuna.logging.set_verbosity(before)
-
-
-def _plain(value: Any) -> Any:
-    """What JSON can hold, else text."""
-    plain = value.item() if isinstance(value, np.generic) else value
-    return plain if plain is None or isinstance(plain, bool | int | float | str) else str(plain)
