@@ -16,7 +16,7 @@ import pytest
 
 import fullrank
 from fullrank import AllRank, Bestseller, Graded, Interactions, ItemCF, Preferences, Split
-from fullrank.errors import DataError, LockedError, ParameterError
+from fullrank.errors import DataError, LockedError, ParameterError, StorageError
 from fullrank.experiments.compare import Interrupted, compare, named, recipe_of
 from fullrank.experiments.feedback import fit, kind_of
 from fullrank.experiments.letters import letters
@@ -255,6 +255,40 @@ def test_a_model_that_fails_is_told_and_the_others_go_on() -> None:
     assert "RSVD" in str(found)
     with pytest.raises(DataError, match="no model could be fitted; the first failed because: RSVD"):
         compare(WORLD.data, {"RSVD": fullrank.RSVD(rate=1e6)}, split="holdout:0.3")
+
+
+def test_a_lock_or_a_full_disk_is_no_fault_of_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise StorageError("no space left")
+
+    options: dict[str, Any] = {"split": "holdout:0.3", "out": tmp_path}
+    with monkeypatch.context() as patch:
+        patch.setattr("fullrank.experiments.compare.fit", full)
+        with pytest.raises(StorageError):
+            compare(WORLD.data, ["Bestseller", "ItemCF"], **options)
+
+    def broken(recipe: Any, *rest: Any, **more: Any) -> Any:
+        if isinstance(recipe, ItemCF):
+            raise DataError("not today")
+        return fit(recipe, *rest, **more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("fullrank.experiments.compare.fit", broken)
+        found = compare(WORLD.data, ["Bestseller", "ItemCF"], **options)
+        assert [model["failed"] for model in found.results["models"]] == [None, "not today"]
+    again = compare(WORLD.data, ["Bestseller", "ItemCF"], **options)
+    assert [model["failed"] for model in again.results["models"]] == [None, None]  # what failed is tried again
+
+
+def test_a_threshold_is_never_left_out_silently() -> None:
+    rng = np.random.default_rng(0)
+    cell = rng.choice(60 * 50, 1500, replace=False)
+    counts = Interactions.of(cell // 50, cell % 50, rng.integers(1, 60, 1500))
+    assert kind_of(counts) == "events"
+    assert compare(counts, ["Bestseller"], relevant=30).results["split"]["relevant"] == "value >= 30"
+    assert compare(counts, ["Bestseller"]).results["split"]["relevant"] == "all held out"
+    with pytest.raises(ParameterError, match="is for ratings and counts; sessions have an order"):
+        compare(fullrank.simulate.sessions(20, 20).data, relevant=1)
 
 
 def test_sessions_and_preferences() -> None:

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 from fullrank.data.atomic import locked
 from fullrank.data.split import Split
-from fullrank.errors import DataError, FullrankError, OutputError, ParameterError, check_integer, did_you_mean
+from fullrank.errors import DataError, OutputError, ParameterError, check_integer, did_you_mean
 from fullrank.evaluation.cases import Cases
 from fullrank.evaluation.rank import rank
 from fullrank.evaluation.result import Result, evaluate
@@ -26,6 +26,8 @@ from fullrank.experiments.parts import Part, Store, output_folder
 from fullrank.experiments.portrait import portrait
 from fullrank.experiments.provenance import fingerprint_of_split, provenance
 from fullrank.experiments.setting import Setting, Truth, setting
+from fullrank.experiments.tune import need_optuna
+from fullrank.experiments.tune import tune as search
 from fullrank.experiments.verdict import trust, verdict
 from fullrank.metrics.metric import Metric
 from fullrank.models.recipes import RECIPES
@@ -72,6 +74,8 @@ def compare(
     """
     check_integer("tune", tune, 0)
     check_integer("sampled", sampled, 1)
+    if tune:
+        need_optuna()
     asked = setting(
         data, split=split, relevant=relevant, metrics=metrics, kind=kind, exclude=exclude, seed=seed, titles=titles,
         truth=truth,
@@ -182,8 +186,6 @@ def measured(
     given = recipe
     try:
         if trials:
-            from fullrank.experiments.tune import tune as search
-
             with _timed(seconds, "tune"):
                 journal = None if store is None else store.folder.parent / "tuning.journal"
                 best = search(
@@ -197,7 +199,7 @@ def measured(
         steps.at("ranking", 0.9)
         with _timed(seconds, "rank"):
             ranks = asked.rank(model)
-    except FullrankError as error:
+    except (DataError, ParameterError) as error:  # a full disk or a lock is no fault of the model
         failed = str(error)
     part = Part(
         name, recipe, ranks, failed, tuned, seconds=seconds,

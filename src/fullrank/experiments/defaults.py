@@ -28,7 +28,6 @@ METRICS = {
     "sessions": ("pairwise_loss", "graded_ndcg", "edrc", "kendall"),
     "preferences": ("pairwise_loss",),
 }
-SAMPLED = ("recall@10", "ndcg@10")  # shown beside what sampling would have said
 
 
 def recipes(kind: str, relevant: float | None) -> dict[str, Any]:

@@ -97,7 +97,7 @@ class Store:
             key, part = self.read(name)
         except (OSError, ValueError, KeyError, TypeError):
             return None  # not there, or not whole: made again
-        return part if key == self._key_of(given) else None
+        return part if key == self._key_of(given) and part.failed is None else None
 
     def read(self, name: str) -> tuple[str, Part]:
         """The part of a model, and what it belongs to."""

@@ -16,7 +16,7 @@ from fullrank.data.interactions import Interactions
 from fullrank.data.preferences import Preferences
 from fullrank.data.split import Split, with_valid
 from fullrank.data.split.parts import joined
-from fullrank.errors import DataError
+from fullrank.errors import DataError, ParameterError
 from fullrank.evaluation.cases import Cases, cases_of
 from fullrank.evaluation.rank import rank
 from fullrank.experiments import defaults, examples
@@ -62,12 +62,9 @@ class Setting:
     def rank(self, model: Any) -> Ranks:
         """Where the model puts what was held out."""
         judged = self.judged
-        return rank(model, judged) if isinstance(judged, Cases) else rank(model, judged, relevant=self._lowest)
-
-    @cached_property
-    def _lowest(self) -> float:
-        assert isinstance(self.judged, Graded)
-        return float(self.judged.grade.min())
+        if isinstance(judged, Cases):
+            return rank(model, judged)
+        return rank(model, judged, relevant=float(judged.grade.min()))  # all of them: their order is measured
 
     @cached_property
     def complete(self) -> Cases | None:
@@ -124,11 +121,12 @@ def setting(
     kind = kind_of(whole) if kind is None else kind
     cut = "" if parts is not None else split or defaults.split(whole)
     made = cutter(cut, seed)(whole) if parts is None else _without_valid(parts)
+    if relevant is not None and not isinstance(whole, Interactions):
+        raise ParameterError(f"a least relevant value is for ratings and counts; {kind} have an order, leave it out.")
     threshold = defaults.threshold(whole, kind) if relevant is None else relevant
     chosen = tuple(parse(m) if isinstance(m, str) else m for m in metrics or defaults.METRICS[kind])
     return Setting(
-        whole if parts is None else _whole(parts), kind, made, cut,
-        threshold if isinstance(whole, Interactions) and kind == "ratings" else None,
+        whole if parts is None else _whole(parts), kind, made, cut, threshold,
         chosen, exclude, seed, titles, truth, parts if parts is not None and parts.valid is not None else None,
     )  # fmt: skip
 

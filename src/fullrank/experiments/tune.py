@@ -78,7 +78,7 @@ def tune(
 
     Trials are kept in the file `journal`: an interrupted search goes on from there and ends as it would have.
     """
-    optuna = _optuna()
+    optuna = need_optuna()
     check_integer("trials", trials, 1)
     check_integer("seed", seed, 0, 2**63 - 1)
     measure = parse(metric) if isinstance(metric, str) else metric
@@ -127,7 +127,7 @@ def _task(recipe: Any, split: Split[Any], metric: Metric, relevant: Threshold, s
     check_space(recipe, space)
     parts = [mark(part) for part in (split.train, split.valid, split.visible) if part is not None]
     threshold = None if relevant is None else np.asarray(relevant).tolist()
-    versions = this_version(), _optuna().__version__
+    versions = this_version(), need_optuna().__version__
     text = repr((versions, recipe, dict(space), str(metric), threshold, parts, seed))
     lower = metric.best < metric.worst
     return Task(recipe, train, score_of(split, metric, relevant), lower, space, seed, text)
@@ -143,7 +143,8 @@ def _kept(journal: str | PathLike[str] | None, task: Task) -> Iterator[tuple[lis
         yield study.trials, lambda trial: keep(study, trial, journal)
 
 
-def _optuna() -> Any:
+def need_optuna() -> Any:
+    """The library that searches, or how to get it."""
     try:
         import optuna
     except ImportError:
