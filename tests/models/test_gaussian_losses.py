@@ -104,6 +104,14 @@ def test_slopes_of_losses_over_scores(run: Any) -> None:
             assert err[t] == pytest.approx(expected, abs=1e-5)
 
 
+def test_softmax_of_a_positive_far_below_is_a_number() -> None:
+    """exp(-200) is 0 in 32 bits: the loss is the distance, and what stands for all negatives; it used to be infinite."""
+    item, err = np.array([4, 5], dtype=np.int32), np.zeros(2, dtype=np.float32)
+    loss = KERNELS._softmax(item, 1, np.array([-100, 100], dtype=np.float32), 20, err)
+    assert loss == pytest.approx(200 + np.log(19), rel=1e-6)
+    assert err == pytest.approx([1, -1])
+
+
 def test_positives_by_their_score() -> None:
     table = score_table(AUC, ACTIVATIONS["probit"], 1000, 25)
     score, err = np.linspace(-5, 5, 101, dtype=np.float32), np.empty(101, dtype=np.float32)

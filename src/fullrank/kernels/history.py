@@ -153,7 +153,7 @@ def _softmax(item: Array, n: int, score: Array, n_items: int, err: Array) -> flo
         err[t] = rest / (mine + rest)
         for k in range(t + n, item.shape[0], n):
             err[k] /= -(mine + rest)
-        total += np.log((mine + rest) / mine)
+        total += np.log(mine + rest) + (top - score[t])
     return total
 
 
