@@ -58,13 +58,14 @@ def team() -> Iterator[Turn]:
     """
     orders: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
     reports: SimpleQueue[BaseException | None] = SimpleQueue()
-    others = [Thread(target=_life, args=(orders, reports), daemon=True) for _ in range(threads() - 1)]
-    for other in others:
-        other.start()
+    others: list[Thread] = []
 
     def turn(work: Callable[[Any], object], tasks: Iterable[Any]) -> None:
         left = deque(tasks)
-        asked = min(len(left) - 1, len(others))
+        asked = min(len(left), threads()) - 1
+        while len(others) < asked:  # called in when they are first needed
+            others.append(Thread(target=_life, args=(orders, reports), daemon=True))
+            others[-1].start()
 
         def pull() -> None:
             while left:
