@@ -173,8 +173,11 @@ def test_d8_declared_scale(tmp_path: Path) -> None:
 class TestD9Duplicates:
     rows = "1,10,2,100\n1,10,5,300\n1,10,4,200\n2,10,1,50\n"
 
-    @pytest.mark.parametrize(("rule", "value"), [("last", 5), ("sum", 11), ("mean", 11 / 3), ("max", 5)])
-    def test_rule(self, tmp_path: Path, rule: str, value: float) -> None:
+    @pytest.mark.parametrize(
+        ("rule", "value", "time"),
+        [("last", 5, 300), ("first", 2, 100), ("sum", 11, 300), ("mean", 11 / 3, 300), ("max", 5, 300)],
+    )
+    def test_rule(self, tmp_path: Path, rule: str, value: float, time: int) -> None:
         lines = self.rows.splitlines(keepends=True)
         results = [
             read(write(tmp_path, "user,item,rating,time\n" + "".join(order)), duplicates=rule)  # type: ignore[arg-type]
@@ -184,7 +187,7 @@ class TestD9Duplicates:
         assert results[0].value is not None
         assert results[0].value[0] == pytest.approx(value)
         assert results[0].time is not None
-        assert results[0].time[0] == np.datetime64(300, "s")
+        assert results[0].time[0] == np.datetime64(time, "s")
         assert results[0].intake.merged == 2
         assert "2 merged as duplicates" in str(results[0].intake)
 

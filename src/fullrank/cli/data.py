@@ -20,7 +20,7 @@ def data(
     encoding: Annotated[str, typer.Option(help="Of a text file.")] = "utf-8",
     time_unit: Annotated[str, typer.Option(help="Of times given as numbers: s, ms, us or ns.")] = "s",
     feedback: Annotated[str | None, typer.Option(help="explicit or implicit.")] = None,
-    duplicates: Annotated[str | None, typer.Option(help="last, sum, mean, max or error.")] = None,
+    duplicates: Annotated[str | None, typer.Option(help="last, first, sum, mean, max or error.")] = None,
     on_bad: Annotated[str, typer.Option(help="Bad rows: error, skip or quarantine.")] = "error",
     quarantine: Annotated[Path | None, typer.Option(help="Where bad rows are listed.")] = None,
     download: Annotated[bool, typer.Option("--download", help="Fetch the known data set DATA into --to.")] = False,

@@ -22,7 +22,7 @@ Scale: TypeAlias = Annotated[str | None, typer.Option(help="Actions in sessions,
 Separator: TypeAlias = Annotated[str | None, typer.Option(help="Between the fields of a text file; found by itself.")]
 Encoding: TypeAlias = Annotated[str | None, typer.Option(help="Of a text file; utf-8 unless given.")]
 TimeUnit: TypeAlias = Annotated[str | None, typer.Option(help="Of times given as numbers: s, ms, us or ns.")]
-Duplicates: TypeAlias = Annotated[str | None, typer.Option(help="last, sum, mean, max or error.")]
+Duplicates: TypeAlias = Annotated[str | None, typer.Option(help="last, first, sum, mean, max or error.")]
 OnBad: TypeAlias = Annotated[str | None, typer.Option(help="Bad rows: error, skip or quarantine.")]
 Quarantine: TypeAlias = Annotated[Path | None, typer.Option(help="Where bad rows are listed.")]
 Settings: TypeAlias = Annotated[

@@ -14,7 +14,7 @@ from fullrank.errors import DataError, check
 from fullrank.kernels.threads import in_parallel
 
 Values: TypeAlias = NDArray[np.float32]
-Duplicates: TypeAlias = Literal["last", "sum", "mean", "max", "error"]
+Duplicates: TypeAlias = Literal["last", "first", "sum", "mean", "max", "error"]
 
 TINY, HUGE = 1e-12, 1e12  # values are kept as float32: beyond these, arithmetic on them loses its meaning
 CODE = np.int32
@@ -160,30 +160,31 @@ def merge(
 ) -> tuple[Values | None, Times | None]:
     """Value and time of each group of duplicate rows, by the declared rule.
 
-    `repeat` marks rows that repeat the row before. The time of a merged row is the latest.
-    "last" takes the value with the latest time; of values at that same time the largest.
+    `repeat` marks rows that repeat the row before. The time of a merged row is the latest, by "first" the earliest.
+    "last" and "first" take the value at that time; of several the largest.
     """
     check("duplicates", rule, rule in get_args(Duplicates), f"one of {', '.join(get_args(Duplicates))}")
     starts = np.flatnonzero(~repeat)
-    latest = None if time is None else np.maximum.reduceat(time, starts)
+    extreme = np.minimum if rule == "first" else np.maximum
+    moment = None if time is None else extreme.reduceat(time, starts)
     if value is None:
-        return None, latest
+        return None, moment
     largest: Values = np.maximum.reduceat(value, starts)
     if rule == "max":
-        return largest, latest
+        return largest, moment
     counts = np.diff(np.append(starts, len(value)))
-    if rule == "last" and (time is None or latest is None):
+    if rule in ("last", "first") and (time is None or moment is None):
         if (largest != np.minimum.reduceat(value, starts)).any():
             raise DataError(
                 "some (user, item) pairs occur more than once with different values, and there is no time "
-                "to tell the last; choose duplicates='max', 'mean' or 'sum'."
+                f"to tell the {rule}; choose duplicates='max', 'mean' or 'sum'."
             )
         return largest, None
-    if rule == "last":
-        is_last = time == np.repeat(latest, counts)  # type: ignore[arg-type]
-        return np.maximum.reduceat(np.where(is_last, value, np.float32(-np.inf)), starts), latest
+    if rule in ("last", "first"):
+        at_it = time == np.repeat(moment, counts)  # type: ignore[arg-type]
+        return np.maximum.reduceat(np.where(at_it, value, np.float32(-np.inf)), starts), moment
     total = _sums(value, starts, counts)
-    return checked_values(total / counts if rule == "mean" else total, "merged value"), latest
+    return checked_values(total / counts if rule == "mean" else total, "merged value"), moment
 
 
 def _sums(value: Values, starts: NDArray[np.intp], counts: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -92,7 +92,7 @@ class Interactions:
 
         Times are seconds since 1970 or datetime64. `users` and `items` give the catalogue and its
         order; without them the names found, sorted. `duplicates` says what becomes of several rows
-        for one pair: "last" (by time; of values at that same time the largest), "sum", "mean", "max", "error".
+        for one pair: "last", "first" (by time; of values at that same time the largest), "sum", "mean", "max", "error".
         """
         user_codes, users = _coded(user, users)
         item_codes, items = _coded(item, items)
@@ -255,7 +255,7 @@ def canonical(
             pair = f"user {users.name(int(user[row]))!r}, item {items.name(int(item[row]))!r}"
             raise DataError(
                 f"{merged:,} rows repeat a (user, item) pair, the first is {pair}; "
-                "choose duplicates='last', 'sum', 'mean' or 'max'."
+                "choose duplicates='last', 'first', 'sum', 'mean' or 'max'."
             )
         value, time = merge(repeat, value, time, duplicates)
         user, item = user[~repeat], item[~repeat]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from fullrank.data.canonical import Duplicates
 from fullrank.data.ids import Ids
 from fullrank.data.interactions import Interactions, canonical
 from fullrank.data.read import read_table
@@ -33,10 +34,11 @@ FIELDS = (
 )
 
 
-def ta_feng(folder: Folder = None) -> Source[Interactions]:
+def ta_feng(folder: Folder = None, *, duplicates: Duplicates = "sum") -> Source[Interactions]:
     """817,741 purchases (implicit: amounts, with their day) by 32,266 customers of 23,812 products.
 
-    Amounts of one product bought by one customer are added up, at the last day. Ids keep their zeros.
+    Amounts of one product bought by one customer are added up, at the last day; `duplicates="first"` keeps the first
+    purchase alone, so that what comes later does not move it. Ids keep their zeros.
     Licence: none came with the data; treat it as research only.
     """
     path = Files(TA_FENG, folder).file("ta_feng_all_months_merged.csv")
@@ -46,7 +48,7 @@ def ta_feng(folder: Folder = None) -> Source[Interactions]:
     if (columns["value"] <= 0).any():
         row = int((columns["value"] <= 0).argmax())
         raise DataError(f"{path}: amount {columns['value'][row]:g} (row {row}); amounts are above 0.")
-    data = canonical(columns, ids["user"], ids["item"], "sum", bought.intake)
+    data = canonical(columns, ids["user"], ids["item"], duplicates, bought.intake)
     return described(TA_FENG, data, None)
 
 
