@@ -105,7 +105,7 @@ def test_slopes_of_losses_over_scores(run: Any) -> None:
 
 
 def test_softmax_of_a_positive_far_below_is_a_number() -> None:
-    """exp(-200) is 0 in 32 bits: the loss is the distance, and what stands for all negatives; it used to be infinite."""
+    """exp(-200) is 0 in 32 bits: the loss is the distance and the log of what stands for all negatives."""
     item, err = np.array([4, 5], dtype=np.int32), np.zeros(2, dtype=np.float32)
     loss = KERNELS._softmax(item, 1, np.array([-100, 100], dtype=np.float32), 20, err)
     assert loss == pytest.approx(200 + np.log(19), rel=1e-6)

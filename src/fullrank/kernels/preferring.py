@@ -26,7 +26,8 @@ def prefer_walk(
     """Users batch[low .. high-1] through their preferences (S2 Algorithm 1, section 3.6); how far each q moved.
 
     The rows of a case stand in a circle in random order, and every one meets the d-th after it, for d = 1, 2, ..: all
-    pairs once, none long after the other. Of the parts of a pass each takes every so manyth d.
+    pairs once, none long after the other. Of the parts of a pass each takes every so manyth d. Where one row is
+    compared with all others, as in lists of preferences, it meets them one by one, in one of the parts.
     """
     for s in range(low, high):
         u = batch[s]
@@ -37,14 +38,20 @@ def prefer_walk(
         own = rest[first : first + q.shape[0]]
         for case in range(user_case[u], user_case[u + 1]):
             begin, n = run_row[case_run[case]], run_row[case_run[case + 1]] - run_row[case_run[case]]
+            ahead = run_row[case_run[case] + 1] - begin
+            star = case_run[case + 1] - case_run[case] == 2 and (ahead == 1 or ahead == n - 1)
+            if star and case % parts != part:
+                continue
             circle, place = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
             for run in range(case_run[case], case_run[case + 1]):
                 for row in range(run_row[run], run_row[run + 1]):
                     circle[row - begin] = row - begin
                     place[row - begin] = run
-            shuffle(stream(seed, number, case), circle)
-            for d in range(1 + part, n // 2 + 1, parts):
-                for k in range(n if 2 * d < n else d):
+            if star:
+                circle[0], circle[0 if ahead == 1 else n - 1] = circle[0 if ahead == 1 else n - 1], circle[0]
+            shuffle(stream(seed, number, case), circle[1 if star else 0 :])
+            for d in range(1 if star else 1 + part, n if star else n // 2 + 1, 1 if star else parts):
+                for k in range(1 if star else n if 2 * d < n else d):
                     one, other = circle[k], circle[k + d if k + d < n else k + d - n]
                     if place[one] == place[other]:
                         continue
