@@ -1,21 +1,55 @@
-"""Tables and figures run again: colours, what is kept, what is missing, pages."""
+"""Tables and figures run again: colours, what is kept, what is missing, and the command."""
 
 from __future__ import annotations
 
+import io
 import json
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
-from fullrank.errors import FullrankError
-from fullrank.experiments.exhibits import Bench, Claim, Exhibit, Found, Number, named, reproduce
-from fullrank.experiments.papers import EXHIBITS
-from fullrank.report.exhibits import write_site
+from fullrank.errors import DataError, FullrankError, NoInputError, OutputError
+from fullrank.experiments.bench import Bench
+from fullrank.experiments.exhibits import Claim, Exhibit, Found, Number, named, reproduce
 from tests.cli.test_cli import run
 
-GOOD, BAD = Number("a", 0.5, 0.5004), Number("b", 0.5, 0.6, within=0.05)
-TRUE, FALSE = Claim("it rises", True), Claim("it falls", False, "it does not")
+GOOD, BAD = Number("a", "x", 0.5, 0.5004), Number("b", "x", 0.5, 0.6, within=0.05)
+TRUE, FALSE = Claim("it rises", True, "by 0.1"), Claim("it falls", False, "it does not")
+RATINGS = "1\t10\t5\t100\n1\t20\t3\t200\n2\t10\t4\t300\n"
+
+
+def exhibit(name: str, *numbers: Number, claims: tuple[Claim, ...] = (), **about: Any) -> Exhibit:
+    return Exhibit(name, f"Title of {name}", "Table 1", lambda bench: Found(numbers, claims), **about)
+
+
+@pytest.fixture
+def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Data is found nowhere but in the folder that is given."""
+    monkeypatch.setattr("fullrank.data.sources.files.roots", list)
+
+
+@pytest.fixture
+def known(monkeypatch: pytest.MonkeyPatch, nowhere: None) -> Callable[..., None]:
+    """Makes these the only exhibits that the command knows."""
+
+    def become(*exhibits: Exhibit) -> None:
+        papers = ModuleType("fullrank.experiments.papers")
+        papers.EXHIBITS = {one.name: one for one in exhibits}  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, papers.__name__, papers)
+
+    return become
+
+
+@pytest.fixture
+def movies(tmp_path: Path) -> Path:
+    folder = tmp_path / "data" / "ml-100k"
+    folder.mkdir(parents=True)
+    (folder / "u.data").write_text(RATINGS)
+    return folder
 
 
 @pytest.mark.parametrize(
@@ -26,7 +60,8 @@ TRUE, FALSE = Claim("it rises", True), Claim("it falls", False, "it does not")
         ((GOOD, BAD), (TRUE,), "amber"),
         ((BAD,), (), "red"),
         ((GOOD,), (TRUE, FALSE), "red"),
-        ((Number("only ours", None, 3.0),), (), "green"),
+        ((Number("only", "ours", None, 3.0),), (), "green"),
+        ((Number("not", "judged", 0.5, 3.0, within=None),), (), "green"),
     ],
 )
 def test_colours(numbers: tuple[Number, ...], claims: tuple[Claim, ...], colour: str) -> None:
@@ -34,10 +69,11 @@ def test_colours(numbers: tuple[Number, ...], claims: tuple[Claim, ...], colour:
 
 
 def test_near_enough_is_to_the_printed_digit() -> None:
-    assert Number("x", 0.933, 0.93349).holds
-    assert not Number("x", 0.933, 0.9336).holds
-    assert Number("x", 0.933, 0.9436, within=0.01).holds is False
-    assert Number("x", 0.933, 0.9429, within=0.01).holds
+    assert Number("x", "", 0.933, 0.93349).holds
+    assert not Number("x", "", 0.933, 0.9336).holds
+    assert not Number("x", "", 0.933, 0.9436, within=0.01).holds
+    assert Number("x", "", 0.933, 0.9429, within=0.01).holds
+    assert Number("x", "", 93.3, 93.34, digits=1).holds
 
 
 def test_steps_are_kept_and_not_run_again(tmp_path: Path) -> None:
@@ -51,73 +87,189 @@ def test_steps_are_kept_and_not_run_again(tmp_path: Path) -> None:
         value = bench.step("some/slow", slow)[0]
         if "stop" in runs:
             raise KeyboardInterrupt
-        return Found((Number("x", 0.25, value),))
+        return Found((Number("x", "", 0.25, value),))
 
-    exhibit = Exhibit("t-1", "T", "nowhere", work)
+    one = Exhibit("t-1", "T", "nowhere", work)
     runs.append("stop")
     with pytest.raises(KeyboardInterrupt):
-        reproduce(exhibit, Bench(kept=tmp_path))
+        reproduce(one, Bench(kept=tmp_path))
     runs.remove("stop")
-    assert reproduce(exhibit, Bench(kept=tmp_path)).found is not None
+    assert reproduce(one, Bench(kept=tmp_path)).found is not None
     assert runs == ["slow"]
     kept = tmp_path / "some" / "slow.json"
     kept.write_text(json.dumps(json.loads(kept.read_text()) | {"version": "0"}))
-    reproduce(exhibit, Bench(kept=tmp_path))
+    reproduce(one, Bench(kept=tmp_path))
     assert runs == ["slow", "slow"]  # another version may give other numbers
 
 
-def test_the_toy_tables_of_s1_to_the_digit() -> None:
-    for name in ("s1-table1", "s1-table2"):
-        shown = reproduce(EXHIBITS[name], Bench())
-        assert shown.found is not None
-        assert shown.found.colour == "green", [n for n in shown.found.numbers if not n.holds]
-    wrong = Number("A, AP", 0.011, reproduce(EXHIBITS["s1-table1"], Bench()).found.numbers[1].ours)  # type: ignore[union-attr]
-    assert not wrong.holds
+def test_steps_are_told_when_they_run(tmp_path: Path) -> None:
+    told: list[str] = []
+    for _ in range(2):
+        assert Bench(kept=tmp_path, told=told.append).step("some/step", lambda: 1) == 1
+    assert told == ["some/step"]
 
 
-def test_missing_data_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FULLRANK_DATA", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    shown = reproduce(Exhibit("t-1", "T", "nowhere", lambda bench: Found(), needs=("netflix",)), Bench(tmp_path))
+def test_data_is_in_the_folder_or_in_one_in_it(movies: Path, nowhere: None) -> None:
+    for folder in (movies, movies.parent):
+        assert Bench(folder).data("ml-100k").n_users == 2
+    (movies.parent / "other").mkdir()
+    assert not Bench(movies.parent / "other").has("ml-100k")
+
+
+def test_steps_of_other_data_are_refused(movies: Path, tmp_path: Path, nowhere: None) -> None:
+    kept = tmp_path / "kept"
+    assert Bench(movies, kept).has("ml-100k")
+    assert Bench(movies, kept).has("ml-100k")
+    (movies / "u.data").write_text(RATINGS.replace("\t5\t", "\t1\t"))
+    with pytest.raises(OutputError, match=r"other data for ml-100k; choose another folder with --out"):
+        Bench(movies, kept).data("ml-100k")
+    assert Bench(movies, tmp_path / "other").has("ml-100k")
+
+
+def test_missing_data_is_named(tmp_path: Path, nowhere: None) -> None:
+    shown = reproduce(exhibit("t-1", needs=("netflix",)), Bench(tmp_path))
     assert shown.missing == ("netflix",)
-    assert shown.to_json()["colour"] is None
+    told = shown.to_json()
+    assert told["colour"] is None
+    assert "fullrank data netflix --download" in told["get"]["netflix"]
+    with pytest.raises(NoInputError):
+        Bench(tmp_path).data("netflix")
+
+
+def test_damaged_data_is_an_error_and_not_missing(movies: Path, nowhere: None) -> None:
+    (movies / "u.data").write_text("1\t10\tfive\t100\n")
+    with pytest.raises(DataError) as caught:
+        reproduce(exhibit("t-1", needs=("ml-100k",)), Bench(movies))
+    assert not isinstance(caught.value, NoInputError)
+
+
+def test_the_papers_data_is_taken_where_it_is_there(movies: Path, nowhere: None) -> None:
+    one = exhibit("t-1", needs=("netflix",), better="ml-100k", stands_in="Another data set.")
+    shown = reproduce(one, Bench(movies))
+    assert (shown.missing, shown.with_better, shown.to_json()["stands_in"]) == ((), True, "")
 
 
 def test_names() -> None:
-    assert [one.name for one in named(["s1-table1"], EXHIBITS)] == ["s1-table1"]
-    assert {one.name[:2] for one in named(["s0"], EXHIBITS)} == {"s0"}
+    known = {name: exhibit(name) for name in ("s0-table2", "s1-table1", "s1-table2", "s10-table1")}
+    assert [one.name for one in named(["s1-table1"], known)] == ["s1-table1"]
+    assert [one.name for one in named(["s1"], known)] == ["s1-table1", "s1-table2"]
     with pytest.raises(FullrankError, match=r"'s1-tabel1' is no table or figure here. Did you mean 's1-table1'"):
-        named(["s1-tabel1"], EXHIBITS)
+        named(["s1-tabel1"], known)
 
 
-def test_pages_and_their_index(tmp_path: Path) -> None:
-    hostile = Exhibit("t-1", "<b>T</b>", "nowhere", lambda bench: Found((BAD,), (TRUE, FALSE)), why="because")
-    shown: list[dict[str, Any]] = [reproduce(hostile, Bench()).to_json()]
-    shown.append(
-        reproduce(Exhibit("t-2", "U", "there", lambda b: Found(), needs=("netflix",)), Bench(tmp_path)).to_json()
+def test_the_toy_tables_of_s1_to_the_digit() -> None:
+    from fullrank.experiments.papers import EXHIBITS
+
+    for name in ("s1-table1", "s1-table2"):
+        found = reproduce(EXHIBITS[name], Bench()).found
+        assert found is not None
+        assert found.colour == "green", [n for n in found.numbers if not n.holds]
+
+
+Capture = pytest.CaptureFixture[str]
+
+
+def test_the_list(capfd: Capture, known: Callable[..., None], movies: Path) -> None:
+    stands = {"better": "netflix", "stands_in": "MovieLens 100k."}
+    known(
+        exhibit("s1-table10", needs=("netflix",)), exhibit("s1-table2"), exhibit("s0-a", needs=("ml-100k",), **stands)
     )
-    index = write_site(shown, tmp_path).read_text()
-    assert "t-1.html" in index
-    assert "no data" in index
-    assert "<b>T" not in index
-    page = (tmp_path / "t-1.html").read_text()
-    assert "0.600" in page
-    assert "it does not" in page
-    assert "netflix" in (tmp_path / "t-2.html").read_text()
-    assert "&#34;" not in page.split("</style>")[0]
-    again = Exhibit("t-2", "U", "there", lambda bench: Found((GOOD,)))
-    index = write_site([reproduce(again, Bench()).to_json()], tmp_path).read_text()
-    assert "t-1.html" in index  # of the run before
-    assert "no data" not in index
+    code, out, _ = run(capfd, "reproduce", "--list", "--data", movies)
+    lines = out.splitlines()
+    assert code == 0
+    assert [line[:2] for line in lines if line[:1] == "S"] == ["S0", "S1"]
+    assert [line.split()[0] for line in lines if line.startswith("  s")] == ["s0-a", "s1-table2", "s1-table10"]
+    assert lines[1].endswith("ml-100k, in place of netflix")
+    assert lines[2].strip() == "stands in: MovieLens 100k."
+    assert lines[-1].endswith("netflix (missing)")
+    assert len({line.index("Title") for line in lines if "Title" in line}) == 1
+    told = json.loads(run(capfd, "reproduce", "--list", "--data", movies, "--json")[1])
+    assert told["s0-a"]["missing"] == told["s1-table10"]["missing"] == ["netflix"]
 
 
-def test_the_command(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    code, out, _ = run(capfd, "reproduce", "--list")
-    assert (code, "s0-table2" in out) == (0, True)
-    code, out, err = run(capfd, "reproduce", "s1-table1", "--out", tmp_path)
-    assert (code, out.splitlines()[0].startswith("s1-table1: green")) == (0, True)
-    assert str(tmp_path / "index.html") in err
-    code, out, _ = run(capfd, "reproduce", "s1-table1", "--out", tmp_path, "--json")
-    assert json.loads(out)["exhibits"][0]["colour"] == "green"
+def test_the_command_prints_and_writes(capfd: Capture, known: Callable[..., None], tmp_path: Path) -> None:
+    known(
+        exhibit("s1-a", GOOD, BAD, Number("longer", "y", None, 1234.5, digits=1), claims=(TRUE,), why="Other ties."),
+        exhibit("s1-b", GOOD),
+    )
+    code, out, err = run(capfd, "reproduce", "s1", "s1-b", "--out", tmp_path)
+    assert code == 0
+    assert out.splitlines() == [
+        "s1-a: amber. Title of s1-a (Table 1)",
+        "  what may differ: Other ties.",
+        "                   ours  published  difference",
+        "     a       x    0.500      0.500       0.000",
+        "  !  b       x    0.600      0.500      +0.100",
+        "     longer  y  1,234.5          –           –",
+        "  ✓ it rises (by 0.1)",
+        "",
+        "s1-b: green. Title of s1-b (Table 1)",
+        "            ours  published  difference",
+        "     a  x  0.500      0.500       0.000",
+        "",
+        "1 green, 1 amber",
+    ]
+    assert err.splitlines() == ["1/2 s1-a", "2/2 s1-b", f"pages: {tmp_path / 'index.html'}"]
+    assert {path.name for path in tmp_path.glob("*.html")} == {"index.html", "s1-a.html", "s1-b.html"}
+    code, out, _ = run(capfd, "reproduce", "--all", "--out", tmp_path, "--json")
+    assert [one["colour"] for one in json.loads(out)["exhibits"]] == ["amber", "green"]
+
+
+def test_exit_codes(capfd: Capture, known: Callable[..., None], tmp_path: Path) -> None:
+    known(
+        exhibit("s1-red", claims=(FALSE,)), exhibit("s1-none", needs=("netflix",), stands_in="A file."), exhibit("s2-a")
+    )
     assert run(capfd, "reproduce")[0] == 2
     assert run(capfd, "reproduce", "s9")[0] == 66
+    code, out, err = run(capfd, "reproduce", "s1-none", "--out", tmp_path)
+    assert code == 66
+    assert "missing: netflix; run `fullrank data netflix --download`" in out
+    assert "stands in: A file." in out
+    assert err.splitlines()[-1] == "error: nothing was run: there is no netflix; give its folder with --data."
+    assert "netflix" in (tmp_path / "s1-none.html").read_text()
+    assert run(capfd, "reproduce", "s1-none", "s2-a", "--out", tmp_path)[0] == 0
+    assert run(capfd, "reproduce", "--all", "--out", tmp_path)[0] == 1
+    known(exhibit("s1-none", needs=("netflix",)))
+    assert run(capfd, "reproduce", "--all", "--out", tmp_path)[0] == 0
+
+
+def test_damaged_data_ends_the_command(
+    capfd: Capture, known: Callable[..., None], movies: Path, tmp_path: Path
+) -> None:
+    (movies / "u.data").write_text("1\t10\tfive\t100\n")
+    known(exhibit("s1-a", GOOD), exhibit("s1-b", needs=("ml-100k",)))
+    code, _, err = run(capfd, "reproduce", "--all", "--data", movies, "--out", tmp_path / "out")
+    assert code == 65
+    assert "five" in err
+    assert "s1-a.html" in (tmp_path / "out" / "index.html").read_text()
+
+
+def test_interrupted_what_is_done_is_there(capfd: Capture, known: Callable[..., None], tmp_path: Path) -> None:
+    def stopped(bench: Bench) -> Found:
+        bench.step("half", lambda: 1)
+        assert "s1-a.html" in (tmp_path / "index.html").read_text()  # before the end
+        raise KeyboardInterrupt
+
+    known(exhibit("s1-a", GOOD), Exhibit("s1-b", "B", "there", stopped))
+    code, out, err = run(capfd, "reproduce", "--all", "--out", tmp_path)
+    assert code == 130
+    assert out.startswith("s1-a: green")
+    assert err.splitlines() == [
+        "1/2 s1-a",
+        "2/2 s1-b",
+        "2/2 s1-b: half",
+        f"pages: {tmp_path / 'index.html'}",
+        "What is done is kept; the same command goes on from there.",
+        "error: interrupted.",
+    ]
+    assert (tmp_path / "kept" / "half.json").exists()
+
+
+def test_a_terminal_without_these_letters(monkeypatch: pytest.MonkeyPatch) -> None:
+    from fullrank.cli.reproduce import _print
+
+    for encoding, shown in (("ascii", "ok ? - no"), ("utf-8", "✓ γ – ✗")):
+        written = io.BytesIO()
+        monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding=encoding, write_through=True))
+        _print(["✓ γ – ✗"])
+        assert written.getvalue().decode(encoding) == f"{shown}\n"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,25 +10,12 @@ import pytest
 from fullrank.report import write
 from tests.report.fixture import bare, results
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-CHROMIUM = shutil.which("chromium")
-if not CHROMIUM:
-    pytest.skip("there is no chromium; apt-get install chromium", allow_module_level=True)
-
 UNDRAWN = """() => [...document.querySelectorAll(".panel")].filter((panel) => {
     const box = panel.querySelector("svg")?.getBoundingClientRect();
     return !(box && box.width > 100 && box.height > 60 && panel.querySelector("svg .role-mark :is(path, text)"));
 }).length"""
 SIDEWAYS = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 LINES = "() => document.querySelectorAll('#curves .panel svg .mark-line path').length"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=CHROMIUM, args=["--headless", "--no-sandbox", "--disable-gpu"])
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")
@@ -42,24 +27,13 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def opened(browser: Any, reports: Path) -> Iterator[Any]:
-    """Opens a report, and after the test looks at what went wrong or was asked from elsewhere."""
-    pages, wrong = [], []
+def opened(visit: Any, reports: Path) -> Any:
+    """Opens a report."""
 
     def go(name: str = "7", width: int = 1400, scheme: str = "light") -> Any:
-        page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
-        pages.append(page)
-        page.on("console", lambda message: wrong.append(message.text))
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("dialog", lambda dialog: wrong.append(f"dialog {dialog.message}"))
-        page.on("request", lambda request: None if request.url.startswith("file:") else wrong.append(request.url))
-        page.goto((reports / f"{name}.html").as_uri())
-        return page
+        return visit((reports / f"{name}.html").as_uri(), width, scheme)
 
-    yield go
-    for page in pages:
-        page.close()
-    assert wrong == []
+    return go
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -52,4 +52,4 @@ def test_colours_and_texts_stand_out_from_the_page(theme: str) -> None:
         return (two + 0.05) / (one + 0.05)
 
     assert min(contrast(f"c{i}") for i in range(COLOURS)) > 2.95
-    assert min(contrast(name) for name in ("ink", "soft", "accent", "warn", "good")) > 4.5
+    assert min(contrast(name) for name in ("ink", "soft", "accent", "warn", "good", "bad")) > 4.5

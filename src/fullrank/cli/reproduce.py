@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from textwrap import wrap
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fullrank.cli.options import Json
 from fullrank.cli.printing import note, print_json
+from fullrank.errors import NoInputError, ParameterError
+
+if TYPE_CHECKING:
+    from fullrank.experiments.exhibits import Exhibit
+
+TEXT = 90  # letters in a line of explanation
+ASCII = str.maketrans({"✓": "ok", "✗": "no", "–": "-"})  # for terminals that cannot show them
 
 
 def reproduce(
@@ -19,47 +29,176 @@ def reproduce(
     out: Annotated[Path, typer.Option(help="The folder for pages and what is kept.")] = Path("reproduced"),
     json: Json = False,
 ) -> None:
-    """Run tables and figures of the papers again: published numbers beside ours."""
-    from fullrank.errors import ParameterError
-    from fullrank.experiments.exhibits import Bench, named
-    from fullrank.experiments.exhibits import reproduce as run
+    """Run tables and figures of the papers again: published numbers beside ours.
+
+    Ends with 1 where one is red, and with 66 where none of those named could be run because data is missing.
+    """
+    from fullrank.experiments.exhibits import named
     from fullrank.experiments.papers import EXHIBITS
-    from fullrank.experiments.parts import output_folder
-    from fullrank.report.exhibits import write_site
 
     if list_them:
-        _listed(list(EXHIBITS.values()), json)
+        _list(list(EXHIBITS.values()), data, json)
         return
     if not names and not everything:
         raise ParameterError("reproduce what? Give names, --all, or --list to see what there is.")
-    chosen = list(EXHIBITS.values()) if everything else named(names or (), EXHIBITS)
-    bench = Bench(data, output_folder(out) / "kept", told=lambda step: note(f"running {step}"))
+    chosen = EXHIBITS if everything else {one.name: one for one in named(names or (), EXHIBITS)}
+    shown = _run(list(chosen.values()), data, out, json)
+    if not everything and all(one["missing"] for one in shown):
+        missing = dict.fromkeys(name for one in shown for name in one["missing"])
+        raise NoInputError(f"nothing was run: there is no {', no '.join(missing)}; give its folder with --data.")
+    if any(one["colour"] == "red" for one in shown):
+        raise typer.Exit(1)
+
+
+def _run(chosen: Sequence[Exhibit], data: Path | None, out: Path, json: bool) -> list[dict[str, Any]]:
+    """Run them; pages are there after each, and after Ctrl-C what is done is printed."""
+    from fullrank.experiments.parts import output_folder
+    from fullrank.report.exhibits import write_site
+
     shown: list[dict[str, Any]] = []
-    for exhibit in chosen:
-        shown.append(run(exhibit, bench).to_json())
-        if not json:
-            print("\n".join(_lines(shown[-1])))
-    if json:
-        print_json({"exhibits": shown})
-    note(f"pages: {write_site(shown, out)}")
+    try:
+        for one in _each(chosen, data, output_folder(out)):
+            shown.append(one)
+            if not json:
+                _print(_lines(one))
+    except KeyboardInterrupt:
+        _end(shown, json)
+        if shown:
+            note(f"pages: {write_site(shown, out)}")
+        note("What is done is kept; the same command goes on from there.")
+        raise
+    _end(shown, json)
+    note(f"pages: {out / 'index.html'}")
+    return shown
 
 
-def _listed(exhibits: list[Any], json: bool) -> None:
+def _each(chosen: Sequence[Exhibit], data: Path | None, out: Path) -> Iterator[dict[str, Any]]:
+    """Run one after the other, and write its page and the index before it is given."""
+    from fullrank.experiments.bench import Bench
+    from fullrank.experiments.exhibits import reproduce as run
+    from fullrank.report.exhibits import write_site
+
+    bench = Bench(data, out / "kept")
+    for place, exhibit in enumerate(chosen, start=1):
+        heading = f"{place}/{len(chosen)} {exhibit.name}"
+        note(heading)
+        bench.told = lambda step, heading=heading: note(f"{heading}: {step}")
+        one = run(exhibit, bench).to_json()
+        write_site([one], out)
+        yield one
+
+
+def _end(shown: Sequence[dict[str, Any]], json: bool) -> None:
+    """All of it as JSON, or how many are green, amber and red."""
+    from fullrank.report.exhibit_words import summary
+
     if json:
-        print_json({one.name: {"title": one.title, "place": one.place, "needs": list(one.needs)} for one in exhibits})
+        print_json({"exhibits": list(shown)})
+    elif len(shown) > 1:
+        print(", ".join(f"{count} {name}" for name, count in summary(shown).items()))
+
+
+def _list(exhibits: Sequence[Exhibit], data: Path | None, json: bool) -> None:
+    """What there is, what it needs, and whether that is there."""
+    from fullrank.experiments.bench import Bench
+    from fullrank.report.exhibit_words import by_document, document
+
+    bench = Bench(data)
+    needed = dict.fromkeys(name for one in exhibits for name in (*one.needs, one.better) if name)
+    there = {name: bench.finds(name) for name in needed}
+    if json:
+        print_json({one.name: _about(one, there) for one in exhibits})
         return
-    for one in exhibits:
-        print(f"{one.name:<12} {one.title} ({one.place}{'; needs ' + ', '.join(one.needs) if one.needs else ''})")
+    rows = {one.name: ("", one.name, one.title, one.place, _needs(one, there)) for one in exhibits}
+    widths = [max(map(len, column)) for column in zip(*rows.values(), strict=True)]
+    for place, (key, group) in enumerate(by_document(exhibits, lambda one: one.name).items()):
+        about = document(key)
+        lines = [f"{key.upper()}  {about.title} ({about.by})" if key else about.title]
+        before = ""
+        for one in group:
+            lines.append(_row(rows[one.name], widths))
+            if one.stands_in and not there.get(one.better):
+                told = "stands in: the same" if one.stands_in == before else f"stands in: {one.stands_in}"
+                lines += [_row(("", "", line), widths) for line in wrap(told, TEXT)]
+                before = one.stands_in
+        _print([""] * (place > 0) + lines)
 
 
-def _lines(one: dict[str, Any]) -> list[str]:
+def _about(one: Exhibit, there: Mapping[str, bool]) -> dict[str, Any]:
+    return {
+        "title": one.title, "place": one.place, "needs": list(one.needs), "better": one.better,
+        "missing": [name for name in (*one.needs, one.better) if name and not there[name]], "stands_in": one.stands_in,
+    }  # fmt: skip
+
+
+def _needs(one: Exhibit, there: Mapping[str, bool]) -> str:
+    """The data sets of an exhibit, and which of them are missing."""
+    if one.better and there[one.better]:
+        return one.better
+    told = [name if there[name] else f"{name} (missing)" for name in one.needs]
+    return ", ".join(told) + (f", in place of {one.better}" if one.better else "")
+
+
+def _lines(one: Mapping[str, Any]) -> list[str]:
     """One exhibit for a terminal."""
-    if one["missing"]:
-        return [f"{one['name']}: not run, {', '.join(one['missing'])} is not there; give its folder with --data."]
-    lines = [f"{one['name']}: {one['colour']}. {one['title']} ({one['place']})"]
-    for row in one["numbers"]:
-        published = "" if row["published"] is None else f"{row['published']:.{row['digits']}f}"
-        ours, mark = f"{row['ours']:.{row['digits']}f}", " " if row["holds"] else "!"
-        lines.append(f"  {mark} {row['what']:<40} {published:>10} {ours:>10}")
-    lines += [f"  {' ' if claim['holds'] else '!'} {claim['text']} ({claim['seen']})" for claim in one["claims"]]
+    from fullrank.report.exhibit_words import result
+
+    return [
+        f"{one['name']}: {result(one)}. {one['title']} ({one['place']})",
+        *(f"  {line}" for part in (_data, _numbers, _claims) for line in part(one)),
+        "",
+    ]
+
+
+def _data(one: Mapping[str, Any]) -> list[str]:
+    """What is missing and how to get it, what stands in for it, and why a number may differ."""
+    lines = [f"missing: {name}; {one['get'][name]}" for name in one["missing"]]
+    if one["stands_in"]:
+        lines.append(f"stands in: {one['stands_in']}")
+    if one["colour"] == "amber" and one["why"]:
+        lines.append(f"what may differ: {one['why']}")
     return lines
+
+
+def _numbers(one: Mapping[str, Any]) -> list[str]:
+    """The numbers as an aligned table; ! stands before those outside their tolerance."""
+    from fullrank.report.exhibit_words import fixed, signed
+
+    numbers = one["numbers"]
+    if not numbers:
+        return []
+    rows = [("", "", "", "ours", "published", "difference")]
+    for n in numbers:
+        values = fixed(n["ours"], n["digits"]), fixed(n["published"], n["digits"]), signed(n["difference"], n["digits"])
+        rows.append(("" if n["holds"] else "!", n["row"], n["column"], *values))
+    kept = 4 if all(n["published"] is None for n in numbers) else 6
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:kept]
+    widths[0] = 1
+    return [_row(row, widths, texts=3) for row in rows]
+
+
+def _claims(one: Mapping[str, Any]) -> list[str]:
+    lines = []
+    for claim in one["claims"]:
+        seen = f" ({claim['seen']})" if claim["seen"] else ""
+        lines.append(f"{'✓' if claim['holds'] else '✗'} {claim['text']}{seen}")
+    return lines
+
+
+def _row(cells: Sequence[str], widths: Sequence[int], texts: int | None = None) -> str:
+    """Cells under each other: the first are texts, the others numbers."""
+    placed = [cell.ljust(width) for cell, width in zip(cells[:texts], widths, strict=False)]
+    if texts is not None:
+        placed += [cell.rjust(width) for cell, width in zip(cells[texts:], widths[texts:], strict=False)]
+    return "  ".join(placed)
+
+
+def _print(lines: Iterable[str]) -> None:
+    """Lines on stdout, whatever letters it can show."""
+    text = "\n".join(line.rstrip() for line in lines)
+    encoding = sys.stdout.encoding or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        text = text.translate(ASCII).encode(encoding, "replace").decode(encoding)
+    print(text)

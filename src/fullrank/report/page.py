@@ -27,7 +27,7 @@ def render(results: Results) -> str:
     """The whole page."""
     drawn = _charts(results)
     every = [chart for group in drawn.values() for chart in (group if isinstance(group, list) else [group]) if chart]
-    scripts = _scripts()
+    run = scripts()
     page: str = template("template.html.j2").render(
         results=results,
         charts=drawn,
@@ -37,11 +37,11 @@ def render(results: Results) -> str:
         description=_flat({k: v for k, v in results["data"]["description"].items() if k not in HIDDEN}),
         split=_flat(results["split"]),
         manifest=_flat(results["manifest"]),
-        policy=_policy(scripts),
-        scripts=scripts,
+        policy=_policy(run),
+        scripts=run,
         style=packaged("style.css"),
-        specs=_json(charts.embedded(every)),
-        licences={name: packaged(f"vendor/{name}.LICENSE") for name in LICENCES},
+        specs=script_json(charts.embedded(every)),
+        licences=licences(),
         words={"mark": MARK, "unbiased": UNBIASED, "groups": GROUPS},
     )
     return page.lstrip()
@@ -102,7 +102,7 @@ def shown(value: Any) -> str:
     return str(value)
 
 
-def _json(value: Any) -> str:
+def script_json(value: Any) -> str:
     """JSON that cannot end the script element it stands in, nor a line of old JavaScript."""
     raw = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for char in "<>&\u2028\u2029":
@@ -116,8 +116,13 @@ def packaged(name: str) -> str:
     return files("fullrank.report").joinpath(name).read_text("utf-8")
 
 
+def licences() -> dict[str, str]:
+    """The licences of the libraries, by name."""
+    return {name: packaged(f"vendor/{name}.LICENSE") for name in LICENCES}
+
+
 @cache
-def _scripts() -> tuple[str, ...]:
+def scripts() -> tuple[str, ...]:
     """The libraries, without the lines that name their source maps, and the page's own script."""
     return (*(re.sub(r"(?m)^//# sourceMappingURL=.*$", "", packaged(name)) for name in LIBRARIES), packaged("page.js"))
 
@@ -131,9 +136,12 @@ def _policy(scripts: tuple[str, ...]) -> str:
 @cache
 def template(name: str) -> Any:
     """A page with places to fill; whatever is filled in is escaped."""
-    from jinja2 import Environment, StrictUndefined
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment = Environment(
+        loader=FunctionLoader(packaged), undefined=StrictUndefined,
+        autoescape=True, trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
     environment.filters["shown"] = shown
     environment.globals.update(colours=COLOURS, dashes=DASHES, shapes=SHAPES)
-    return environment.from_string(packaged(name))
+    return environment.get_template(name)

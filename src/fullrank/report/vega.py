@@ -31,7 +31,8 @@ class Chart:
     head: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
     models: tuple[str, ...] = ()  # those in the legend, which can be switched off
-    swatch: str = "line"  # in the legend: line or point
+    places: tuple[int, ...] = ()  # of their colours; without, the first is the first
+    swatch: str = "line"  # in the legend: line, point or block
     views: tuple[tuple[str, Spec], ...] = ()  # names of other views, and what they change in the panels
     size: str = "wide"  # of a panel: wide, half or third
 
@@ -86,16 +87,23 @@ def spread(values: Iterable[float]) -> Spec:
     """Scale and axis of these numbers: logarithmic where most are small beside the largest, with or without 0."""
     there = sorted(values)
     positive = [value for value in there if value > 0]
-    scale: Spec = {"nice": False, "padding": 10}
-    plain = {"scale": {**scale, "zero": False}, "axis": {"tickCount": 5}}
+    plain = {"scale": {"nice": False, "padding": 10, "zero": False}, "axis": {"tickCount": 5}}
     if not positive or there[0] < 0 or positive[-1] / positive[0] < WIDE:
         return plain
     if positive[len(positive) // 2] > (positive[0] + positive[-1]) / 4:
         return plain
+    return logarithmic(there)
+
+
+def logarithmic(values: Iterable[float]) -> Spec:
+    """Scale and axis of numbers of at least 0, some above it; where 0 is among them it is drawn too."""
+    there = sorted(values)
+    positive = [value for value in there if value > 0]
+    scale: Spec = {"nice": False, "padding": 10}
     if there[0] > 0:
         return {"scale": {**scale, "type": "log"}, "axis": {"format": "~g", "tickCount": 4}}
     exponents = range(math.floor(math.log10(positive[0])), math.ceil(math.log10(there[-1])) + 1)
-    axis = {"format": "~g", "values": [0, *(float(f"1e{n}") for n in exponents)]}
+    axis = {"format": ".6~g", "values": [0, *(float(f"1e{n}") for n in exponents)]}
     return {"scale": {**scale, "type": "symlog", "constant": positive[0]}, "axis": axis}
 
 

@@ -1,0 +1,103 @@
+"""Where tables and figures find their data and keep what is done, so that an interrupted one goes on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from fullrank.data.atomic import write_bytes
+from fullrank.data.sources.files import Files, is_marked
+from fullrank.data.sources.known import KNOWN
+from fullrank.data.split import Split
+from fullrank.errors import NoInputError, OutputError
+from fullrank.experiments.parts import as_json
+from fullrank.experiments.provenance import fingerprint_of_split
+from fullrank.models.checkpoint import mark
+from fullrank.models.manifest import this_version
+
+
+class Bench:
+    """Data from a folder, or wherever it is usually found; steps kept in another, or nowhere."""
+
+    def __init__(
+        self, data: Path | None = None, kept: Path | None = None, told: Callable[[str], None] | None = None
+    ) -> None:
+        self.folder, self.kept, self.told = data, kept, told
+        self._done: dict[str, Any] = {}
+
+    def data(self, name: str, **settings: Any) -> Any:
+        """A data set by its name."""
+        key = " ".join([name, *(f"{option}={value}" for option, value in sorted(settings.items()))])
+        return self.once(key, lambda: self._read(key, name, settings))
+
+    def has(self, name: str) -> bool:
+        """Whether the data set is there."""
+        try:
+            self.data(name)
+        except NoInputError:
+            return False
+        return True
+
+    def finds(self, name: str) -> bool:
+        """Whether there is a folder for the data set; nothing is read."""
+        try:
+            Files(KNOWN[name].dataset, self._folder(name))
+        except NoInputError:
+            return False
+        return True
+
+    def once(self, key: str, run: Callable[[], Any]) -> Any:
+        """What `run` gives, run once in the life of this bench."""
+        if key not in self._done:
+            self._done[key] = run()
+        return self._done[key]
+
+    def step(self, name: str, run: Callable[[], Any]) -> Any:
+        """What `run` gives (plain JSON), kept under this name; not run again where it is there for this version."""
+        if (found := self._kept(name)) is not None:
+            return found["value"]
+        if self.told is not None:
+            self.told(name)
+        value = json.loads(as_json(run()))
+        self._keep(name, value)
+        return value
+
+    def _read(self, key: str, name: str, settings: dict[str, Any]) -> Any:
+        """The data; steps that were kept with other data of this name are not to be taken for its own."""
+        data = KNOWN[name].read(self._folder(name), **settings).data
+        step, print_of_it = f"data/{key}", fingerprint_of_split(data) if isinstance(data, Split) else mark(data)
+        before = self._kept(step)
+        if before is not None and before["value"] != print_of_it:
+            raise OutputError(
+                f"{self.kept}: the steps kept here were run on other data for {name}; "
+                f"choose another folder with --out, or remove this one."
+            )
+        self._keep(step, print_of_it)
+        return data
+
+    def _folder(self, name: str) -> Path | None:
+        """The folder of a data set: one of its name in that of the bench, or that itself."""
+        if self.folder is None:
+            return None
+        dataset = KNOWN[name].dataset
+        named = [place for one in (name, *dataset.folders) if (place := self.folder / one).is_dir()]
+        marked = [place for place in (*named, self.folder) if is_marked(place, dataset)]
+        return next(iter([*marked, *named]), None)
+
+    def _path(self, name: str) -> Path | None:
+        return None if self.kept is None else self.kept / f"{name}.json"
+
+    def _kept(self, name: str) -> dict[str, Any] | None:
+        path = self._path(name)
+        if path is None or not path.exists():
+            return None
+        found: dict[str, Any] = json.loads(path.read_text())
+        return found if found["version"] == this_version() else None
+
+    def _keep(self, name: str, value: Any) -> None:
+        path = self._path(name)
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_bytes(path, as_json({"version": this_version(), "value": value}), overwrite=True)
