@@ -1,0 +1,72 @@
+"""What the tables and figures of S1 share: the toy example, three recommenders on MovieLens 1M, samplings of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fullrank.evaluation.analysis import consistency
+from fullrank.evaluation.methods import Method, bias_variance, constrained, rank_estimate
+from fullrank.evaluation.rank import rank
+from fullrank.experiments.bench import Bench
+from fullrank.metrics.metric import Metric
+from fullrank.metrics.relevance import ap, auc, ndcg, recall
+from fullrank.models.ials import IALS
+from fullrank.models.itemcf import S1_Y, S1_Z
+from fullrank.ranks import Ranks
+
+PLACE = "S1 (Krichene and Rendle 2020)"
+DATA = "ncf-ml-1m"  # the split of MovieLens 1M that S1 took over
+ITEMS = 10_000  # of the toy example, and of Figures 1, 3 and 4
+TOY = {"A": [100] * 5, "B": [40, 40, 8437, 9266, 4482], "C": [212, 2, 743, 5342, 1548]}
+MEASURES: dict[str, Metric] = {"AUC": auc, "AP": ap, "NDCG": ndcg, "Recall": recall @ 10}
+
+DRAWN, REPEATS = 100, 100  # items sampled for everybody, and how often (section 6)
+REAL: dict[str, Metric] = {"Recall": recall @ 10, "NDCG": ndcg @ 10, "AP": ap, "AUC": auc}
+RECIPES: dict[str, Any] = {
+    "X": IALS(factors=16, missing_weight=0.2, reg=10, frequency=0, sweeps=16),
+    "Y": S1_Y,
+    "Z": S1_Z,
+}
+METHODS: dict[str, Method | None] = {
+    "uncorrected": None, "rank estimate": rank_estimate(), "CLS": constrained(), "BV 1": bias_variance(1.0),
+    "BV 0.1": bias_variance(0.1), "BV 0.01": bias_variance(0.01), "BV 0.001": bias_variance(0.001),
+}  # fmt: skip
+
+
+def toy(name: str) -> Ranks:
+    """Five cases of one relevant item among 10,000 (section 3.2)."""
+    return Ranks(start=np.arange(6), above=np.array(TOY[name]) - 1, tied=np.zeros(5, int), pool=np.full(5, ITEMS - 1))
+
+
+def ranks(bench: Bench) -> dict[str, Ranks]:
+    """X, Y and Z on the last event of everybody in MovieLens 1M, among all they had not met (section 6)."""
+
+    def run() -> dict[str, Ranks]:
+        split = bench.data(DATA)
+        return {name: rank(recipe.fit(split.train), split) for name, recipe in RECIPES.items()}
+
+    found: dict[str, Ranks] = bench.once("s1 ranks", run)
+    return found
+
+
+def samplings(bench: Bench) -> dict[str, Any]:
+    """Exact values, means and deviations by measure, method and model; agreement by measure, method and pair.
+
+    All in percent, of 100 samplings of 100 items.
+    """
+
+    def run() -> dict[str, Any]:
+        methods = list(METHODS.values())
+        found = consistency(ranks(bench), list(REAL.values()), DRAWN, methods=methods, repeats=REPEATS)
+        parts = {
+            "exact": found.exact,
+            "mean": found.sampled.mean(axis=0),
+            "deviation": found.sampled.std(axis=0, ddof=1),
+            "agreement": found.agreement(),
+        }
+        return {name: (100 * part).reshape(len(REAL), len(METHODS), -1).tolist() for name, part in parts.items()}
+
+    found: dict[str, Any] = bench.step("s1/samplings-of-100", run)
+    return found

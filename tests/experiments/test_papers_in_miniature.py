@@ -1,0 +1,62 @@
+"""Every table and figure runs from its data to its page, on data so small that nothing it shows means anything."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fullrank import folds, simulate
+from fullrank.experiments.bench import Bench
+from fullrank.experiments.exhibits import reproduce
+from fullrank.experiments.papers import EXHIBITS
+from fullrank.experiments.papers.s1 import figure6
+from fullrank.experiments.papers.s1 import protocol as samplings
+from fullrank.experiments.papers.s2 import quality, sessions, studies, study, sweeps
+from fullrank.experiments.papers.s4 import table1 as losses
+from fullrank.report.exhibits import write_site
+from tests.experiments.tiny_papers import write_tiny_data
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    """Fewer folds, features, worlds and samples, where they do not follow from the data."""
+    with pytest.MonkeyPatch.context() as patch:
+        most = {"SVD++": 25, "GPW-HVS": 3, "GPW-OPT by S2's descent": 6}
+        for name, rows in quality.RUNS.items():
+            patch.setitem(quality.RUNS, name, {who: (1, min(k, most.get(who, k))) for who, (_, k) in rows.items()})
+        patch.setattr(sweeps, "RATES", sweeps.RATES[::6])
+        patch.setattr(sweeps, "REGS", sweeps.REGS[::6])
+        patch.setattr(losses, "TIMES", 1)
+        patch.setattr(studies, "WORLDS", 1)
+        patch.setattr(study, "FACTORS", (3, 6))
+        patch.setattr(study, "PREDICTION", {3: study.PREDICTION[3]})
+        patch.setattr(study, "SWEPT", study.SWEPT[::5])
+        patch.setitem(sessions.STUDIES, "simulated", lambda _: list(folds(simulate.sessions(40, 30).data, 5)))
+        patch.setattr(samplings, "DRAWN", 20)
+        patch.setattr(figure6, "SAMPLES", {which: [5, 10] for which in figure6.SAMPLES})
+        folder = tmp_path_factory.mktemp("papers")
+        yield Bench(write_tiny_data(folder / "data"), folder / "kept")
+
+
+def finite(value: Any) -> bool:
+    """Whether there is no infinity and nothing that is not a number."""
+    if isinstance(value, dict | list | tuple):
+        return all(map(finite, value.values() if isinstance(value, dict) else value))
+    return not isinstance(value, float) or math.isfinite(value)
+
+
+@pytest.mark.parametrize("name", EXHIBITS)
+def test_it_runs(name: str, bench: Bench, tmp_path: Path) -> None:
+    shown = reproduce(EXHIBITS[name], bench)
+    assert not shown.missing
+    told = shown.to_json()
+    assert finite(told)
+    assert told["numbers"] or told["claims"]
+    assert all(figure["lines"] for figure in told["figures"])
+    assert json.loads(json.dumps(told, allow_nan=False))["name"] == name
+    assert write_site([told], tmp_path).with_name(f"{name}.html").stat().st_size > 1000
