@@ -149,6 +149,11 @@ def test_the_papers_data_is_taken_where_it_is_there(movies: Path, nowhere: None)
     assert (shown.missing, shown.with_better, shown.to_json()["stands_in"]) == ((), True, "")
 
 
+def test_a_folder_that_is_not_there() -> None:
+    with pytest.raises(NoInputError, match="no-such: no such folder; give one that has the data sets"):
+        Bench(Path("no-such"))
+
+
 def test_names() -> None:
     known = {name: exhibit(name) for name in ("s0-table2", "s1-table1", "s1-table2", "s10-table1")}
     assert [one.name for one in named(["s1-table1"], known)] == ["s1-table1"]

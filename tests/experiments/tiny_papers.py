@@ -28,6 +28,21 @@ def write_tiny_data(folder: Path) -> Path:
     return folder
 
 
+def write_tiny_netflix(folder: Path) -> Path:
+    """The Netflix Prize data in the form of its own files, some of it listed as the probe set."""
+    rng = np.random.default_rng(5)
+    ratings, probe = [], []
+    for movie in range(1, 31):
+        users = rng.choice(60, 25, replace=False) + 1
+        rated = [f"{user},{rng.integers(1, 6)},2005-0{rng.integers(1, 10)}-01" for user in users]
+        ratings += [f"{movie}:", *rated]
+        probe += [f"{movie}:", *map(str, users[:5])]
+    _lines(folder / "netflix" / "combined_data_1.txt", ratings)
+    _lines(folder / "netflix" / "probe.txt", probe)
+    _lines(folder / "netflix" / "movie_titles.txt", (f"{movie},2000,Film {movie}" for movie in range(1, 31)))
+    return folder
+
+
 def _movielens(folder: Path, rows: list[tuple[int, int, int]], times: list[int]) -> None:
     """MovieLens 100K and 1M of the same ratings; for 1M also the last rating of everybody, as NCF numbers them."""
     _lines(folder / "ml-100k" / "u.data", (f"{u}\t{i}\t{r}\t{t}" for (u, i, r), t in zip(rows, times, strict=True)))

@@ -24,6 +24,8 @@ class Bench:
     def __init__(
         self, data: Path | None = None, kept: Path | None = None, told: Callable[[str], None] | None = None
     ) -> None:
+        if data is not None and not data.is_dir():
+            raise NoInputError(f"{data}: no such folder; give one that has the data sets in folders of their names.")
         self.folder, self.kept, self.told = data, kept, told
         self._done: dict[str, Any] = {}
 

@@ -23,9 +23,8 @@ from fullrank.experiments.papers.s2.protocol import (
 from fullrank.models.opportunity import OpportunityCost
 
 FACTORS = 6  # S2 has 50 and 200; its curves hardly depend on them
-SPAN = tuple(float(rate) for rate in np.arange(0.002, 0.021, 0.002).round(4))
-RATES = (0.0001, 0.0005, 0.00075, 0.001, *SPAN)
-REGS = (0.001, *SPAN, 0.022, 0.024)
+RATES = (0.0001, 0.0005, 0.00075, 0.001, 0.002, 0.004, 0.008, 0.012, 0.016, 0.02)
+REGS = (0.001, 0.002, 0.004, 0.008, 0.014, 0.02, 0.024)
 SHOWN = {key: MEASURES[key] for key in ("loss", "ndcg")}
 STANDS_IN = (
     f"MovieLens 100K, the first of five folds, {FACTORS} factors instead of 50 and 200. With S2's regularisation the "
