@@ -19,7 +19,8 @@ def write_tiny_data(folder: Path) -> Path:
         for user in range(1, USERS + 1)
         for item in rng.choice(ITEMS, 20, replace=False).tolist()
     ]
-    times = 956_700_000 + rng.permutation(len(rows)) * 20
+    days = np.repeat(rng.integers(0, 280, len(rows) // 5), 5)  # five ratings in a row are given within seconds
+    times = 957_139_200 + 86_400 * days + np.arange(len(rows))
     _movielens(folder, rows, times.tolist())
     _purchases(folder / "ta-feng", rng)
     _lines(folder / "lastfm-2k" / "user_artists.dat", ["userID\tartistID\tweight", *_played(rng)])
