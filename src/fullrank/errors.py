@@ -18,6 +18,10 @@ class DataError(FullrankError):
     """The data says something it must not: a broken line, a NaN, an unknown id."""
 
 
+class DivergedError(DataError):
+    """Training went beyond all bounds."""
+
+
 class ModelFileError(DataError):
     """A file that is no model, is damaged or is not the one expected; or a model that no file can keep."""
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from fullrank.data.atomic import locked
 from fullrank.data.interactions import Interactions
-from fullrank.errors import DataError, check, check_integer, is_number
+from fullrank.errors import DataError, DivergedError, check, check_integer, is_number
 from fullrank.models.state import Parameters, State, Watch
 
 Run: TypeAlias = Callable[[State, Watch], State]
@@ -106,7 +106,7 @@ class Course:
         """Check, tell, judge, keep; True where training is to stop."""
         name, of, _ = Length.of_recipe(self.recipe)
         if not np.isfinite(state.objective):
-            raise DataError(
+            raise DivergedError(
                 f"{type(self.recipe).__name__}: the objective became {state.objective} in {name[:-1]} {state.done}"
                 f"{self._remedy(state)} more regularisation, or look at the scale of the values."
             )

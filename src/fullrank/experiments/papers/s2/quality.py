@@ -82,11 +82,11 @@ def _leads(name: str, found: dict[str, dict[int, Any]]) -> list[Number]:
 
 
 def _means(name: str, found: dict[str, dict[int, Any]]) -> list[Number]:
-    """Of every model with the most factors."""
-    last = {who: max(k for k, row in rows.items() if row or k == min(rows)) for who, rows in found.items()}
+    """Of every model with the most factors, unless it ran away."""
+    last = {who: max(rows) for who, rows in found.items() if rows[max(rows)] is not None}
     return [
         Number(f"{name}, {who}, {k} factors", title, None, found[who][k][key])
-        for who, k in last.items() if found[who][k] for key, title in MEASURES.items()
+        for who, k in last.items() for key, title in MEASURES.items()
     ]  # fmt: skip
 
 

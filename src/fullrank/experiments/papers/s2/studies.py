@@ -12,7 +12,7 @@ from fullrank.data import simulate
 from fullrank.data.graded import Graded
 from fullrank.data.interactions import Interactions
 from fullrank.data.split import Split, folds
-from fullrank.errors import DataError
+from fullrank.errors import DivergedError
 from fullrank.evaluation.rank import rank
 from fullrank.evaluation.result import Result, evaluate
 from fullrank.experiments.bench import Bench
@@ -100,5 +100,5 @@ def unless_it_runs_away(recipe: Any, splits: Sequence[Split[Any]], *, best: bool
     """Means, or None where a descent went beyond all bounds, as S2 saw it go."""
     try:
         return told(result(recipe, splits, best=best))
-    except DataError:
+    except DivergedError:
         return None
