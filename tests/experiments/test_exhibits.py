@@ -102,6 +102,19 @@ def test_steps_are_kept_and_not_run_again(tmp_path: Path) -> None:
     assert runs == ["slow", "slow"]  # another version may give other numbers
 
 
+@pytest.mark.parametrize("damaged", ["", "{", "[1]", '{"value": 1}', "\x00"])
+def test_a_damaged_step_is_run_again(damaged: str, tmp_path: Path) -> None:
+    (tmp_path / "one.json").write_text(damaged)
+    assert Bench(kept=tmp_path).step("one", lambda: 7) == 7
+    assert Bench(kept=tmp_path).step("one", lambda: 8) == 7
+
+
+def test_a_step_may_give_nothing(tmp_path: Path) -> None:
+    """Where a descent ran away there is nothing to keep but that."""
+    for value in (None, 1):
+        assert Bench(kept=tmp_path).step("one", lambda value=value: value) is None
+
+
 def test_steps_are_told_when_they_run(tmp_path: Path) -> None:
     told: list[str] = []
     for _ in range(2):

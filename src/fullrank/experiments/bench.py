@@ -92,11 +92,16 @@ class Bench:
         return None if self.kept is None else self.kept / f"{name}.json"
 
     def _kept(self, name: str) -> dict[str, Any] | None:
+        """The step as it was kept by this version; None where there is none, or what is there is damaged."""
         path = self._path(name)
         if path is None or not path.exists():
             return None
-        found: dict[str, Any] = json.loads(path.read_text())
-        return found if found["version"] == this_version() else None
+        try:
+            found = json.loads(path.read_text("utf-8"))
+        except ValueError:
+            return None
+        whole = isinstance(found, dict) and found.keys() >= {"version", "value"}
+        return found if whole and found["version"] == this_version() else None
 
     def _keep(self, name: str, value: Any) -> None:
         path = self._path(name)
