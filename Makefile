@@ -28,7 +28,7 @@ bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks
 
 papers: $(VENV)/.test
-	$(BIN)/python -m pytest -m papers
+	$(BIN)/python -m pytest -m papers -n $(WORKERS)
 	$(BIN)/fullrank reproduce --all $(if $(wildcard ../shared/data),--data ../shared/data)
 
 docs: $(VENV)/.docs

@@ -60,6 +60,8 @@ def movies(tmp_path: Path) -> Path:
         ((GOOD, BAD), (TRUE,), "amber"),
         ((BAD,), (), "red"),
         ((GOOD,), (TRUE, FALSE), "red"),
+        ((GOOD,), (TRUE, Claim("elsewhere too", False, essential=False)), "amber"),
+        ((GOOD,), (Claim("elsewhere too", False, essential=False),), "red"),
         ((Number("only", "ours", None, 3.0),), (), "green"),
         ((Number("not", "judged", 0.5, 3.0, within=None),), (), "green"),
     ],

@@ -39,11 +39,15 @@ class Number:
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of the paper, checked by the run: what was seen stands beside it."""
+    """A statement of the paper, checked by the run: what was seen stands beside it.
+
+    Where the paper's data is not to be had, a statement that other data may well contradict is not essential.
+    """
 
     text: str
     holds: bool
     seen: str = ""
+    essential: bool = True
 
 
 @dataclass(frozen=True)
@@ -67,10 +71,11 @@ class Found:
 
     @property
     def colour(self) -> Colour:
-        """Green: all holds. Amber: the shape does, a number does not. Red: otherwise."""
+        """Green: all holds. Amber: all that is essential does, a number or another claim does not. Red: otherwise."""
         if all(number.holds for number in self.numbers) and all(claim.holds for claim in self.claims):
             return "green"
-        return "amber" if self.claims and all(claim.holds for claim in self.claims) else "red"
+        essential = [claim.holds for claim in self.claims if claim.essential]
+        return "amber" if essential and all(essential) else "red"
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,7 @@ STUDIES = {
     "last.FM": Study("lastfm-2k", 3),
     "MovieLens": Study("ml-1m", 4),
 }
+LIKE = "MovieLens"  # the study whose data is most like S3's
 MODELS: dict[str, tuple[Any, str]] = {"MF-AUC": (MFAUC(), "atop"), "MF-ADG": (MFADG(), "adg")}  # and what it is for
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from fullrank.experiments.bench import Bench
 from fullrank.experiments.exhibits import Claim, Exhibit, Found, Number
-from fullrank.experiments.papers.s3.protocol import MODELS, NOT_JUDGED, PLACE, STANDS_IN, STUDIES, mean, repeated
+from fullrank.experiments.papers.s3.protocol import LIKE, MODELS, NOT_JUDGED, PLACE, STANDS_IN, STUDIES, mean, repeated
 
 PUBLISHED: dict[str, dict[str, tuple[float, float]]] = {  # MF-AUC, MF-ADG
     "Amazon Games": {
@@ -39,7 +39,10 @@ def run(bench: Bench) -> Found:
             lead, error = float(less.mean()), float(less.std(ddof=1) / len(less) ** 0.5)
             told = f"{lead:+.4f}, standard error {error:.4f}"
             if measure == "atop":
-                claims.append(Claim(f"{study}: MF-ADG is slightly worse by ATOP", -0.02 < lead < 2 * error, told))
+                worse = Claim(
+                    f"{study}: MF-ADG is slightly worse by ATOP", -0.02 < lead < 2 * error, told, study == LIKE
+                )
+                claims.append(worse)
             else:
                 claims.append(Claim(f"{study}: MF-ADG is better by {NAMES[measure]}", lead > 2 * error, told))
     return Found(tuple(numbers), tuple(claims))
@@ -48,4 +51,6 @@ def run(bench: Bench) -> Found:
 EXHIBIT = Exhibit(
     "s3-table1", "Training toward ADG and toward AUC", f"{PLACE}, Table 1", run,
     tuple(study.data for study in STUDIES.values()), stands_in=STANDS_IN + NOT_JUDGED,
+    why="Last.fm and Amazon Games here have many items with few events each. There MF-ADG, which draws until an item "
+    "violates the order, is ahead by ATOP too.",
 )  # fmt: skip
