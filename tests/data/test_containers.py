@@ -136,7 +136,7 @@ class TestInteractions:
     def test_unknown_rules_and_columns(self) -> None:
         rows = {"user": [1, 1], "item": [1, 1]}
         with pytest.raises(ParameterError, match="'duplicates' parameter must be one of last"):
-            read(rows, duplicates="first")  # type: ignore[arg-type]
+            read(rows, duplicates="newest")  # type: ignore[arg-type]
         with pytest.raises(ParameterError, match="'feedback' parameter"):
             read(rows, feedback="both")  # type: ignore[arg-type]
         with pytest.raises(ParameterError, match="'columns' parameter must be a mapping from user, item"):
