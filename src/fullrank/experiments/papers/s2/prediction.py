@@ -36,8 +36,8 @@ def run(bench: Bench) -> Found:
     return Found(
         tuple(numbers),
         (
-            Claim("predicting preferences of MovieLens 1M costs no more than twice what ratings cost (17 times in S2)",
-                  ours < 2 * plain, f"{ours / plain:.2f} times"),
+            Claim("predicting preferences of MovieLens 1M costs less than five times what ratings cost (17 in S2)",
+                  ours < 5 * plain, f"{ours / plain:.1f} times"),
             Claim("and less than S2's RSVD took", ours < RSVD[LARGE][-1], f"{ours:.2f} seconds"),
         ),
     )  # fmt: skip
