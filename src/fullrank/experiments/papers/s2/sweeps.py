@@ -25,6 +25,7 @@ from fullrank.models.opportunity import OpportunityCost
 FACTORS = 6  # S2 has 50 and 200; its curves hardly depend on them
 RATES = (0.0001, 0.0005, 0.00075, 0.001, 0.002, 0.004, 0.008, 0.012, 0.016, 0.02)
 REGS = (0.001, 0.002, 0.004, 0.008, 0.014, 0.02, 0.024)
+NOISE = 0.002  # of a loss, from one fit to the next
 SHOWN = {key: MEASURES[key] for key in ("loss", "ndcg")}
 STANDS_IN = (
     f"MovieLens 100K, the first of five folds, {FACTORS} factors instead of 50 and 200. With S2's regularisation the "
@@ -48,10 +49,9 @@ def swept(bench: Bench, folds: str, solver: str, which: str, values: Sequence[fl
 
 
 def turns(row: Mapping[float, Any], key: str = "loss") -> int:
-    """How often a curve changes between rising and falling, by more than a thousandth."""
-    values = [point[key] for point in row.values() if point is not None]
-    steps = [step for step in np.sign(np.round(np.diff(values), 3)) if step]
-    return int(np.count_nonzero(np.diff(steps)))
+    """How often a curve changes between rising and falling; steps of .002 or less are noise."""
+    steps = np.diff([point[key] for point in row.values() if point is not None])
+    return int(np.count_nonzero(np.diff(np.sign(steps[np.abs(steps) > NOISE]))))
 
 
 def best(row: Mapping[float, Any], key: str = "loss") -> float:
