@@ -50,14 +50,14 @@ def live(bench: Bench, moment: str) -> Split[Any]:
 
 
 def measured(bench: Bench, row: str) -> dict[str, float]:
-    """Over the people of all moments."""
+    """Over all that was played after the moments: a mean over people would hang on those who played one thing."""
 
     def run() -> dict[str, float]:
         splits = [live(bench, moment) for moment in MOMENTS]
         parts = [rank(ROWS[row].fit(split.train), split) for split in splits]
-        return evaluate(Ranks.concat(parts), MEASURES).mean()
+        return evaluate(Ranks.concat(parts), MEASURES, weights="by_relevant").mean()
 
-    found: dict[str, float] = bench.step(f"s4/{DATA}-live/{row}", run)
+    found: dict[str, float] = bench.step(f"s4/{DATA}-after/{row}", run)
     return found
 
 
@@ -72,10 +72,11 @@ def run(bench: Bench) -> Found:
     numbers += [Number(f"{BASE}, itself", measure, None, value, digits=4) for measure, value in found[BASE].items()]
     claims = []
     for row in ("AUC logistic(w)", "nDCG listwise"):
-        top, far, area = (change[row][measure] for measure in ("recall@1", "recall@30", "auc"))
+        first, head, far, area = (change[row][name] for name in ("recall@1", "recall@5", "recall@30", "auc"))
         claims += [
-            Claim(f"{row}: better at the very top, a lower AUC", top > 0 > area, f"{top:+.0f}% and {area:+.0f}%"),
-            Claim(f"{row}: ahead by more at the top than at 30", top > far, f"{top:+.0f}% and {far:+.0f}%"),
+            Claim(f"{row}: better at the head, a lower AUC", head > 0 > area, f"{head:+.1f}% at 5 and {area:+.1f}%"),
+            Claim(f"{row}: ahead by more at the head than at 30", head > far, f"{head:+.1f}% and {far:+.1f}%"),
+            Claim(f"{row}: better at the first place", first > 0, f"{first:+.1f}%", essential=False),
         ]
     areas = {row: values["auc"] for row, values in found.items()}
     claims.append(Claim("listwise AUC is not below squared error by AUC", areas["AUC listwise"] >= areas[BASE] - 0.01,
@@ -89,4 +90,6 @@ EXHIBIT = Exhibit(
     "learn from. Here MovieLens 1M, rebuilt, ratings from 3 on as plays: five moments, six months before each to learn "
     "from and 30 days after it to be asked about, since few come back on a given day. The published numbers are shown "
     "and not judged.",
+    why="Few come back in the days after a moment, and of what they play next little is found at the first place: "
+    "recall@1 rests on few of them.",
 )  # fmt: skip
