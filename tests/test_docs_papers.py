@@ -52,6 +52,7 @@ def test_every_page_has_its_sections_in_order_and_one_place_for_what_was_measure
     part = page.split("## What we measured")[1].split("## Where we go beyond")[0]
     assert part.count(f"<!-- measured {paper} -->") == part.count("<!-- end -->") == 1
     assert page.count("<!-- ") == 2
+    assert "statements hold" in part  # it was filled
 
 
 @pytest.mark.parametrize("paper", [*PAPERS, "index"])
