@@ -473,6 +473,9 @@ def test_ta_feng_dates_and_sums(tmp_path: Path) -> None:
     assert triples(data) == [("0001", 7, 3.0)]
     assert data.time is not None
     assert str(data.time[0])[:10] == "2000-12-31"
+    first = sources.load(tmp_path, duplicates="first").data
+    assert triples(first) == [("0001", 7, 2.0)]
+    assert str(first.time[0])[:10] == "2000-11-01"
     put(tmp_path, "ta_feng_all_months_merged.csv", head + rows + '"31/12/2000","0001","7","1"\r\n')
     with pytest.raises(DataError, match=r"date '31/12/2000' is not month/day/year"):
         sources.load(tmp_path)

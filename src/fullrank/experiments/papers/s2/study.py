@@ -160,17 +160,17 @@ STANDS_IN = (
     "S2's study is not public. Simulated sessions of its size stand in (two worlds of 100 people, five sessions of six "
     "out of 25 items, five folds); S2's numbers are of the study, or of another machine, shown and not judged."
 )
-make = partial(Exhibit, needs=(), stands_in=STANDS_IN)
-CCF_EXHIBIT = make(
+exhibit = partial(Exhibit, stands_in=STANDS_IN)
+CCF_EXHIBIT = exhibit(
     "s2-figures6.28-6.31", "The study: opportunity cost in context against CCF",
     f"{PLACE}, Figures 6.28 to 6.31 and Table 6.5", with_ccf,
 )  # fmt: skip
-VARIANTS_EXHIBIT = make(
+VARIANTS_EXHIBIT = exhibit(
     "s2-figures6.32-6.34",
     "The study: variants of opportunity cost in context",
     f"{PLACE}, Figures 6.32 to 6.34",
     variants,
 )
-SWEEPS_EXHIBIT = make(
+SWEEPS_EXHIBIT = exhibit(
     "s2-figures6.35-6.38", "The study: learning rate and regularisation", f"{PLACE}, Figures 6.35 to 6.38", sweeps
 )
