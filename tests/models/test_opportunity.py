@@ -273,3 +273,19 @@ def test_heaviside_stops_with_a_message() -> None:
     data = fullrank.simulate.ratings(users=60, items=40, density=0.3, seed=1).data
     with pytest.raises(DataError, match=r"the objective became nan in sweep .* use a smaller rate"):
         OpportunityCost(factors=2, solver="heaviside", rate=0.5).fit(data)
+
+
+@pytest.mark.parametrize("form", ["ratings", "sessions", "preferences"])
+def test_a_pass_of_s2s_procedure_meets_every_preference_once(form: str) -> None:
+    """With next to no rate nothing moves, and every preference has the loss of the start: lists come as many stars."""
+    ratings = random_ratings(5, users=9, items=12, rows=90)
+    pairs = ratings.graded().pairs()
+    rng = np.random.default_rng(1)
+    feedback = {"ratings": ratings, "sessions": SESSIONS, "preferences": pairs.where(rng.random(len(pairs)) < 0.6)}[
+        form
+    ]
+    told: list[float] = []
+    recipe = OpportunityCost(4, sweeps=1, rate=1e-12, reg=1e-12, solver="sgd")
+    recipe.fit(feedback, progress=lambda *at: told.append(at[-1]))
+    b = 4 * 0.1**2
+    assert told == pytest.approx([(1 - b) ** 2 + b**2] * 4, rel=1e-5)

@@ -178,10 +178,12 @@ def _numbers(one: Mapping[str, Any]) -> list[str]:
 
 
 def _claims(one: Mapping[str, Any]) -> list[str]:
+    from fullrank.report.exhibit_words import statement
+
     lines = []
     for claim in one["claims"]:
         seen = f" ({claim['seen']})" if claim["seen"] else ""
-        lines.append(f"{'✓' if claim['holds'] else '✗'} {claim['text']}{seen}")
+        lines.append(f"{'✓' if claim['holds'] else '✗'} {statement(claim)}{seen}")
     return lines
 
 

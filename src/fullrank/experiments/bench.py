@@ -74,7 +74,7 @@ class Bench:
         if before is not None and before["value"] != print_of_it:
             raise OutputError(
                 f"{self.kept}: the steps kept here were run on other data for {name}; "
-                f"choose another folder with --out, or remove this one."
+                "choose another folder with --out, or remove this one."
             )
         self._keep(step, print_of_it)
         return data

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 from fullrank.data.sources.known import KNOWN
@@ -121,6 +122,16 @@ class Shown:
         told["claims"] = [claim.__dict__ for claim in found.claims]
         told["figures"] = [{**figure.__dict__, "lines": dict(figure.lines)} for figure in found.figures]
         return told
+
+
+def turns(curve: Sequence[float], noise: float = 0.0) -> int:
+    """How often a curve changes between rising and falling; smaller steps than `noise` do not count.
+
+    >>> turns([3, 2, 2, 1, 4]), turns([3.0, 2.9, 3.0, 1.0], noise=0.5)
+    (1, 0)
+    """
+    rising = [later > before for before, later in pairwise(curve) if abs(later - before) > noise]
+    return sum(one != other for one, other in pairwise(rising))
 
 
 def reproduce(exhibit: Exhibit, bench: Bench) -> Shown:

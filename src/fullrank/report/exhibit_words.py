@@ -94,6 +94,11 @@ def stated(one: Told) -> tuple[int, int]:
     return sum(claim["holds"] for claim in one["claims"]), len(one["claims"])
 
 
+def statement(claim: Told) -> str:
+    """What is stated; where it does not hold, whether that decides anything."""
+    return f"{claim['text']}{'' if claim['holds'] or claim.get('essential', True) else ' (not essential here)'}"
+
+
 def sentence(one: Told) -> str:
     """The result in words."""
     if one["colour"] is None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from fullrank.data.split import Split, halved, leave_last
 from fullrank.evaluation.candidates import Sampled
+from fullrank.evaluation.offers import offer_scores
 from fullrank.evaluation.rank import rank
 from fullrank.evaluation.result import evaluate
 from fullrank.experiments.bench import Bench
+from fullrank.metrics.ratings import rmse
 from fullrank.metrics.relevance import atop, topk
 from fullrank.models.allrank import AllRank
 
@@ -56,14 +56,10 @@ def both(model: Any, parts: Split[Any]) -> dict[str, float]:
     return {"xv": mean_atop(model, Split(parts.train, parts.valid)), "test": mean_atop(model, parts)}
 
 
-def rmse(model: Any, parts: Split[Any]) -> float:
-    """Of the test half."""
-    held, errors = parts.held_out, []
-    for first in range(0, held.n_users, 500):
-        users = np.arange(first, min(first + 500, held.n_users), dtype=np.int32)
-        rows = held.where((held.user >= first) & (held.user < first + 500))
-        errors.append(model.scores(users)[rows.user - first, rows.item] - rows.value)
-    return float(np.sqrt(np.mean(np.concatenate(errors) ** 2)))
+def error_of(model: Any, parts: Split[Any]) -> float:
+    """RMSE on the test half."""
+    held = parts.held_out.graded()
+    return rmse(held.grade, offer_scores(model, held))
 
 
 def top_shares(model: Any, parts: Split[Any]) -> dict[str, float]:
@@ -80,7 +76,7 @@ def measured(bench: Bench, name: str, recipe: Any, *, shares: bool = False) -> d
     def run() -> dict[str, float]:
         parts = split(bench, name)
         model = recipe.fit(parts.train)
-        return {**both(model, parts), "rmse": rmse(model, parts), **(top_shares(model, parts) if shares else {})}
+        return {**both(model, parts), "rmse": error_of(model, parts), **(top_shares(model, parts) if shares else {})}
 
     found: dict[str, float] = bench.step(f"s0/{name}{'-topk' if shares else ''}/{plain}", run)
     return found

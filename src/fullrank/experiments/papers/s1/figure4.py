@@ -9,7 +9,7 @@ from fullrank.evaluation.corrections import corrected
 from fullrank.evaluation.methods import Method
 from fullrank.evaluation.sampling import values
 from fullrank.experiments.bench import Bench
-from fullrank.experiments.exhibits import Claim, Exhibit, Figure, Found
+from fullrank.experiments.exhibits import Claim, Exhibit, Figure, Found, turns
 from fullrank.experiments.papers.s1.protocol import ITEMS, METHODS, PLACE
 from fullrank.metrics.relevance import ap
 from fullrank.ranks import Floats, Ints, Ranks
@@ -23,14 +23,14 @@ def run(bench: Bench) -> Found:
     exact = values(ap, ITEMS)
     tables = {name: on_sample(method) for name, method in METHODS.items()}
     means = {name: characteristic(ap, ITEMS, SAMPLES, method=method, replace=True) for name, method in METHODS.items()}
-    turns = {name: _turns(table) for name, table in tables.items()}
+    turned = {name: turns(table.tolist()) for name, table in tables.items()}
     rise = float(np.diff(tables["CLS"]).max())
     low = ("BV 0.1", "BV 0.01", "BV 0.001")
     claims = (
         Claim(
             "the lower gamma, the more the corrected metric oscillates on the sample",
-            0 < turns[low[0]] < turns[low[1]] < turns[low[2]],
-            ", ".join(f"{name} turns {turns[name]} times" for name in low),
+            0 < turned[low[0]] < turned[low[1]] < turned[low[2]],
+            ", ".join(f"{name} turns {turned[name]} times" for name in low),
         ),
         Claim("CLS never rewards a worse sampled rank", rise <= 1e-12, f"it rises by {max(rise, 0.0):.0e} at most"),
         *_closer(exact, means),
@@ -71,12 +71,6 @@ def _closer(exact: Floats, means: dict[str, Floats]) -> tuple[Claim, ...]:
             f"closer at {min(int(closer.sum()) for closer in where.values()):,} of {ITEMS:,} ranks or more",
         ),
     )
-
-
-def _turns(table: Floats) -> int:
-    """How often a table changes its direction."""
-    signs = np.sign(np.diff(table))
-    return int(np.count_nonzero(np.diff(signs[signs != 0])))
 
 
 def _figure(title: str, x: str, ranks: Ints, curves: dict[str, Floats]) -> Figure:

@@ -6,10 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from fullrank.experiments.bench import Bench
-from fullrank.experiments.exhibits import Claim, Exhibit, Found
+from fullrank.experiments.exhibits import Claim, Exhibit, Found, turns
 from fullrank.experiments.papers.s2.protocol import (
     HELD,
     MEASURES,
@@ -48,16 +46,10 @@ def swept(bench: Bench, folds: str, solver: str, which: str, values: Sequence[fl
     return {v: bench.step(f"s2/sweep-{folds}/{solver}-{which}-{v:g}", partial(one, v)) for v in values}
 
 
-def turns(row: Mapping[float, Any], key: str = "loss") -> int:
-    """How often a curve changes between rising and falling; steps of .002 or less are noise."""
-    steps = np.diff([point[key] for point in row.values() if point is not None])
-    return int(np.count_nonzero(np.diff(np.sign(steps[np.abs(steps) > NOISE]))))
-
-
-def best(row: Mapping[float, Any], key: str = "loss") -> float:
-    """The value with the best result."""
-    there = {value: point[key] for value, point in row.items() if point is not None}
-    return (min if key == "loss" else max)(there, key=lambda value: there[value])
+def best(row: Row) -> float:
+    """The value with the lowest loss."""
+    there = {value: point["loss"] for value, point in row.items() if point is not None}
+    return min(there, key=lambda value: there[value])
 
 
 def run(bench: Bench, folds: str, rate: float, reg: float) -> Found:
@@ -69,7 +61,7 @@ def run(bench: Bench, folds: str, rate: float, reg: float) -> Found:
     at, weight = best(ours), best(regs)
     slow, fast = stayed[0] - min(stayed), stayed[-1] - min(stayed)
     gone = ", ".join(f"{value:g}" for value in away) or "none"
-    often, seldom = turns(counted), turns(ours)
+    often, seldom = (turns([p["loss"] for p in row.values() if p is not None], NOISE) for row in (counted, ours))
     claims = [
         Claim(f"the best rate is near {rate:g}", rate / 4 <= at <= rate * 4, f"{at:g}"),
         Claim("a small rate learns too little", slow > 0.005, f"loss {slow:.3f} higher at {RATES[0]:g}"),
