@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from queue import SimpleQueue
-from threading import Thread
+from threading import Lock, Thread
 from typing import Any, TypeAlias, TypeVar
 
 from fullrank.errors import ParameterError, check_integer
@@ -121,16 +121,49 @@ def in_order(work: Callable[[Task], Done], tasks: Iterable[Task]) -> Iterator[tu
                 future.cancel()
 
 
+class _OneThread:
+    """How many are inside, and what BLAS was set to before the first of them."""
+
+    def __init__(self) -> None:
+        self.lock, self.inside = Lock(), 0
+        self.before: list[tuple[Any, int]] = []
+
+    def enter(self) -> None:
+        with self.lock:
+            if not self.inside:
+                self.before = [(library, library.num_threads) for library in _libraries()]
+                for library, _ in self.before:
+                    library.set_num_threads(1)
+            self.inside += 1
+
+    def leave(self) -> None:
+        with self.lock:
+            self.inside -= 1
+            if not self.inside:
+                for library, count in self.before:
+                    library.set_num_threads(count)
+
+
+_one_thread = _OneThread()
+
+
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """BLAS with one thread: our own threads are the parallel ones. Restored afterwards."""
-    with _controller().limit(limits=1, user_api="blas"):
+    """BLAS with one thread: our own threads are the parallel ones, and its sums have one order.
+
+    The setting is the process's. It may be entered by several threads at once and left in any order: it holds until
+    the last of them is out, and what was there before comes back then.
+    """
+    _one_thread.enter()
+    try:
         yield
+    finally:
+        _one_thread.leave()
 
 
 @cache
-def _controller() -> Any:
+def _libraries() -> list[Any]:
     import scipy.linalg  # noqa: F401 (its BLAS must be loaded to be seen)
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController()
+    return [library for library in ThreadpoolController().lib_controllers if library.user_api == "blas"]

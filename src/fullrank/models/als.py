@@ -90,7 +90,8 @@ def solved(rows: Side, terms: Terms, fixed: Frame) -> NDArray[Any]:
     """Exact rows, in the coordinates that the fixed side had before it was turned: fold-in."""
     out = np.zeros((len(rows.start) - 1, fixed.turned.shape[1]), dtype=fixed.turned.dtype)
     _improve(rows, terms, fixed, out, "exact")
-    return np.asarray(out @ fixed.basis.T)
+    with one_blas_thread():
+        return np.asarray(out @ fixed.basis.T)
 
 
 def _improve(rows: Side, terms: Terms, fixed: Frame, out: NDArray[Any], solver: Solver) -> float:

@@ -13,6 +13,7 @@ import numpy as np
 from fullrank.data.atomic import locked
 from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError, DivergedError, check, check_integer, is_number
+from fullrank.kernels.threads import one_blas_thread
 from fullrank.models.state import Parameters, State, Watch
 
 Run: TypeAlias = Callable[[State, Watch], State]
@@ -84,7 +85,7 @@ def supervised(
         from fullrank.models.checkpoint import Keeper
 
         course.keeper = keeper = Keeper(training.checkpoint, recipe, train if feedback is None else feedback, seed)
-    with nullcontext() if keeper is None else locked(keeper.path):
+    with one_blas_thread(), nullcontext() if keeper is None else locked(keeper.path):
         state = State(start(), 0, np.inf)
         if keeper is not None and (found := keeper.found(state.parameters)) is not None:
             state, course.judged = found

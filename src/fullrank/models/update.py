@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fullrank.data.ids import Ids
 from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError
+from fullrank.kernels.threads import one_blas_thread
 from fullrank.models.model import Factors, Floats, HistoryFactors, stored
 
 Updated = TypeVar("Updated", Factors, HistoryFactors)
@@ -26,7 +27,8 @@ def update(model: Updated, more: Interactions) -> Updated:
     """
     if isinstance(model, HistoryFactors):
         return _of_history(model, more)
-    return _solved(model, more)
+    with one_blas_thread():
+        return _solved(model, more)
 
 
 def _of_history(model: HistoryFactors, more: Interactions) -> HistoryFactors:
