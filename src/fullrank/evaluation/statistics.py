@@ -56,12 +56,38 @@ def bootstrap(values: Floats, weight: Floats, repeats: int, seed: int, user: NDA
     rng = np.random.default_rng([seed, len(each)])
     means = np.empty((repeats, values.shape[1]))
     n = len(each)
-    with one_blas_thread():  # so that sums do not depend on the number of threads
-        for some in row_blocks(repeats, _at_once(n)):
-            drawn = np.stack([np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(some.start, some.stop)])
-            often = drawn.astype(np.float64)
-            means[some] = (often @ total) / np.maximum(often @ each, 1e-300)
+    totals, weighed = Sliced(total, n), Sliced(each, n)
+    for some in row_blocks(repeats, _at_once(n)):
+        drawn = np.stack([np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(some.start, some.stop)])
+        often = drawn.astype(np.float64)
+        means[some] = totals.summed(often) / np.maximum(weighed.summed(often), 1e-300)
     return means
+
+
+class Sliced:
+    """Numbers (rows, columns), ready to be summed with the same bits on every machine and for any number of threads.
+
+    They are cut into two slices of so few bits that every sum of at most `most` of them is exact, in whatever order
+    BLAS adds them up.
+
+    >>> Sliced(np.array([[0.1], [0.2]]), 3).summed(np.array([[1.0, 2.0]]))
+    array([[0.5]])
+    """
+
+    def __init__(self, values: Floats, most: int) -> None:
+        bits = 52 - most.bit_length()
+        size = np.frexp(np.abs(values).max(axis=0, initial=0))[1]  # values of a column are below 2^size
+        self.parts: list[tuple[Floats, Any]] = []
+        for shift in (bits - size, 2 * bits - size):
+            part = np.rint(np.ldexp(values, shift))  # whole numbers up to 2^bits
+            values = values - np.ldexp(part, -shift)
+            self.parts.append((part, shift))
+
+    def summed(self, counts: Floats) -> Floats:
+        """counts @ values, for whole numbers >= 0 whose rows add up to `most` or less."""
+        with one_blas_thread():
+            high, low = (np.ldexp(counts @ part, -shift) for part, shift in self.parts)
+        return np.asarray(high + low)
 
 
 def _at_once(cases: int) -> int:
@@ -154,10 +180,10 @@ def permutations(difference: Floats, repeats: int, seed: int) -> Floats:
     rng = np.random.default_rng([seed, len(difference), 1])
     sums = np.array([fsum(column) for column in difference.T.tolist()])
     observed, extreme = np.abs(sums) - 1e-12 * np.abs(difference).sum(axis=0), np.zeros(difference.shape[1])
-    with one_blas_thread():
-        for some in row_blocks(repeats, _at_once(len(difference))):
-            kept = rng.integers(0, 2, (some.stop - some.start, len(difference)), dtype=np.int8).astype(np.float64)
-            extreme += (np.abs(2 * (kept @ difference) - sums) >= observed).sum(axis=0)  # kept, or turned
+    sliced = Sliced(difference, len(difference))
+    for some in row_blocks(repeats, _at_once(len(difference))):
+        kept = rng.integers(0, 2, (some.stop - some.start, len(difference)), dtype=np.int8).astype(np.float64)
+        extreme += (np.abs(2 * sliced.summed(kept) - sums) >= observed).sum(axis=0)  # kept, or turned
     found: Floats = (extreme + 1) / (repeats + 1)
     return found
 

@@ -14,6 +14,7 @@ from fullrank.evaluation.result import Result
 from fullrank.evaluation.statistics import (
     POWER,
     Floats,
+    Sliced,
     bootstrap,
     holm,
     percentile_interval,
@@ -62,7 +63,7 @@ def _of_metric(means: Floats, weight: Floats, samples: Floats, models: list[str]
     pairs = list(combinations(range(len(models)), 2))
     one, two = np.array(pairs).T
     difference = means[:, one] - means[:, two]
-    mean = (weight @ difference) / weight.sum()
+    mean = Sliced(difference * weight[:, None], len(means)).summed(np.ones((1, len(means))))[0] / weight.sum()
     p = permutations(difference * weight[:, None], max(REPEATS, 40 * len(pairs)), seed)
     spread = difference.std(axis=0, ddof=1) if len(difference) > 1 else np.zeros(len(pairs))
     rows = []

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 
 from fullrank.data.graded import Graded
 from fullrank.errors import DataError, ParameterError, check, shown
+from fullrank.metrics.elementary import exp2, log2
 from fullrank.metrics.partial_order import checked_scores, levels
 from fullrank.ranks import Floats, Ints
 
@@ -33,8 +34,8 @@ Share: TypeAlias = Callable[[Item, Item], float]
 
 INVERSE: dict[str, Callable[[Floats], Floats]] = {
     "linear": lambda rank: 1 / rank,
-    "logarithmic": lambda rank: 1 / np.log2(1 + rank),
-    "exponential": lambda rank: np.exp2(-rank),
+    "logarithmic": lambda rank: 1 / log2(1 + rank),
+    "exponential": lambda rank: exp2(-rank),
 }
 
 

@@ -18,6 +18,7 @@ from fullrank.data.describe import gini
 from fullrank.data.ids import Codes
 from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError, check
+from fullrank.metrics.elementary import log2
 from fullrank.ranks import Floats, Ints
 
 Similarity: TypeAlias = Callable[[Codes, Codes], ArrayLike]  # of the items one[i] and other[i], for each i
@@ -99,7 +100,7 @@ def novelty(lists: ArrayLike, popularity: ArrayLike, *, total: float | None = No
         raise DataError("no item has any feedback, so that none is more novel than another; give their popularity.")
     whole = counts.sum() if total is None else float(total)
     check("total", total, whole >= max(most, 1), f"at least the largest popularity, {most:g}")
-    return _list_means(lists, np.log2(whole / np.maximum(counts, 1)))
+    return _list_means(lists, log2(whole / np.maximum(counts, 1)))
 
 
 def mean_popularity(lists: ArrayLike, popularity: ArrayLike) -> Floats:

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError, ParameterError, check, is_integer, is_number
+from fullrank.metrics.elementary import exp2, log2
 from fullrank.metrics.metric import CutOff, Metric
 from fullrank.metrics.positions import discounts
 from fullrank.ranks import Floats, Ranks
@@ -55,7 +56,7 @@ def popularity(train: Interactions, power: float = 0.5) -> Floats:
     """
     check("power", power, is_number(power) and bool(0 <= power <= 4), "a number from 0 to 4")
     counts = np.bincount(train.item, minlength=train.n_items)
-    return np.asarray(((counts + 1) / (counts.max(initial=0) + 1)) ** float(power))
+    return exp2(float(power) * log2((counts + 1) / (counts.max(initial=0) + 1)))
 
 
 @dataclass(frozen=True)

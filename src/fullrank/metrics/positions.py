@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fullrank.data.canonical import frozen, row_blocks
+from fullrank.metrics.elementary import log2
 from fullrank.ranks import Floats, Ranks
 
 
@@ -107,5 +108,5 @@ def _rounded(n: int) -> int:
     return 1 << n.bit_length()
 
 
-discounts = Weights(lambda position: 1 / np.log2(position + 1))  # of DCG and ADG
+discounts = Weights(lambda position: 1 / log2(position + 1))  # of DCG and ADG
 harmonics = Weights(lambda position: 1 / position)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fullrank.errors import DataError
+from fullrank.metrics.elementary import exp2
 from fullrank.metrics.metric import CutOff, metric
 from fullrank.metrics.positions import Weights, discounts, expected_hits, expected_sum, harmonics, per_case, spans
 from fullrank.ranks import Floats, Ranks
@@ -131,7 +132,7 @@ def graded_ndcg(ranks: Ranks, k: CutOff) -> Floats:
         )
     if (ranks.grade < 0).any():
         raise DataError(f"graded_ndcg: grade {float(ranks.grade.min())} is negative; shift the grades to 0 and above.")
-    gain = np.exp2(ranks.grade.astype(np.float64)) - 1
+    gain = exp2(ranks.grade) - 1
     row, low, high, size = spans(ranks, k)
     found = per_case(ranks, row, gain[row] * discounts.expected(low, high, size))
     order = np.lexsort((-gain, ranks.case))
@@ -216,7 +217,7 @@ def r_score(ranks: Ranks, k: CutOff) -> Floats:
     if half_life == 1:
         return expected_hits(ranks, 1)
 
-    worth = Weights(lambda position: np.exp2((1 - position) / (half_life - 1)))
+    worth = Weights(lambda position: exp2((1 - position) / (half_life - 1)))
     return expected_sum(ranks, worth) / worth.over(np.zeros_like(ranks.sizes), ranks.sizes)
 
 
