@@ -22,8 +22,8 @@ from fullrank.data.ids import Ids
 from fullrank.data.interactions import Interactions
 from fullrank.data.split import Split
 from fullrank.errors import DataError, ParameterError
-from fullrank.evaluation import adapters
 from fullrank.evaluation.adapters import Adapted, from_implicit, from_lightfm, from_surprise
+from fullrank.evaluation.scoring import ByVectors
 from fullrank.evaluation.tables import from_table
 from fullrank.kernels.threads import one_blas_thread
 from fullrank.metrics import recall
@@ -150,7 +150,7 @@ def test_refusals_of_models(split: Split[Interactions]) -> None:
     other = fullrank.holdout(fullrank.simulate.implicit(users=100, items=50, density=0.3).data, 0.3)
     with pytest.raises(DataError, match="was adapted to 100 users and 80 items, other than"):
         fullrank.rank(fine, other)
-    with pytest.raises(DataError, match="was adapted to 100 users and 80 items, other than"):
+    with pytest.raises(DataError, match=r"user code 100 is outside 0\.\.99"):
         fine.scores([100])
     with pytest.raises(DataError, match="Unfitted has no trainset; fit it"):
         from_surprise(type("Unfitted", (), {})(), split.train)
@@ -242,7 +242,7 @@ def test_predictions_of_surprise(name: str, kind: type, ratings: Interactions) -
     assert adapted.unknown == {"users": 2, "items": 2}
     assert adapted.notes == ("2 users and 2 items are unknown to the model, which has a default for such",)
     assert adapted.name == type(algo).__name__
-    assert (adapted.fill.func is adapters._product) == (name not in ("knn", "baseline"))  # type: ignore[attr-defined]
+    assert isinstance(adapted.given, ByVectors) == (name not in ("knn", "baseline"))
 
 
 def test_an_algorithm_with_its_own_estimate_is_asked(ratings: Interactions) -> None:

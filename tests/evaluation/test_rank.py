@@ -18,10 +18,10 @@ from fullrank.evaluation.candidates import Sampled
 from fullrank.evaluation.cases import cases_of
 from fullrank.evaluation.rank import rank
 from fullrank.evaluation.result import evaluate
-from fullrank.evaluation.scoring import filler
 from fullrank.evaluation.top import top
 from fullrank.kernels.threads import threads
 from fullrank.metrics import auc, ndcg
+from fullrank.models.linear import ItemVectors, People
 from fullrank.ranks import Ranks
 
 
@@ -125,6 +125,7 @@ def test_sampled_ranks_have_the_right_distribution() -> None:
     assert np.abs(total / repeats - expected).max() < 6 * np.sqrt(variance.max() / repeats)
 
 
+@pytest.mark.identical
 @pytest.mark.usefixtures("restored_threads")
 def test_bit_identical_whatever_the_blocks_threads_and_shards() -> None:
     split, factors = world()
@@ -134,7 +135,7 @@ def test_bit_identical_whatever_the_blocks_threads_and_shards() -> None:
             threads(count)
             assert rank(factors, split, candidates, block=block) == one
     cases = cases_of(split)
-    dense = np.matmul(*(factors[0], factors[1].T))
+    dense = ItemVectors(factors[1]).exact(People(factors[0], np.zeros(200)))
     shards = []
     for users in np.array_split(np.arange(200), 3):
         held = split.held_out.where(np.isin(split.held_out.user, users))
@@ -142,20 +143,6 @@ def test_bit_identical_whatever_the_blocks_threads_and_shards() -> None:
     assert Ranks.concat(shards) == rank(factors, cases)
     assert rank(dense, cases) == rank(factors, cases)
     assert rank(lambda users: dense[users], cases) == rank(factors, cases)
-
-
-@pytest.mark.parametrize(("factors", "items"), [(16, 300), (64, 300), (200, 3000), (501, 40)])
-def test_scores_of_a_user_have_the_same_bits_in_every_block(factors: int, items: int) -> None:
-    rng = np.random.default_rng(factors)
-    left, right = (rng.standard_normal((n, factors)).astype(np.float32) for n in (100, items))
-    fill = filler((left, right), 100, items)
-    whole = np.empty((100, items), dtype=np.float32)
-    fill(np.arange(100, dtype=np.int32), whole)
-    for rows in (1, 2, 3, 5, 7, 8, 9, 33):
-        part = np.empty((rows, items), dtype=np.float32)
-        for first in (0, 41):
-            fill(np.arange(first, first + rows, dtype=np.int32), part)
-            assert part.tobytes() == whole[first : first + rows].tobytes()
 
 
 def counted_one_by_one(scores: np.ndarray, held: np.ndarray, seen: np.ndarray) -> tuple[list, list, list]:

@@ -25,6 +25,7 @@ from fullrank.experiments.pairs import all_pairs
 from fullrank.experiments.portrait import missing, popularity
 from fullrank.experiments.setting import setting
 from fullrank.experiments.splits import cutter
+from fullrank.models.linear import exact_scores_of
 
 WORLD = fullrank.simulate.ratings(150, 200, seed=3)
 FEW: dict[str, Any] = {
@@ -102,7 +103,7 @@ def test_truth_is_the_complete_one(found: Any) -> None:
     split = fullrank.holdout(WORLD.data, 0.3, seed=0)
     relevant = WORLD.relevant()
     relevant[split.train.user, split.train.item] = False
-    scores = FEW["AllRank"].fit(split.train).scores(np.arange(150))
+    scores = exact_scores_of(FEW["AllRank"].fit(split.train), np.arange(150, dtype=np.int32))
     scores[split.train.user, split.train.item] = -np.inf
     best = np.argsort(-scores, axis=1)[:, :10]
     hits = np.take_along_axis(relevant, best, axis=1).sum(axis=1).astype(float)

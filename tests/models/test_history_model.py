@@ -12,6 +12,7 @@ import pytest
 import fullrank
 from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError, ModelFileError
+from fullrank.models.linear import exact_scores_of
 from fullrank.models.model import HistoryFactors
 
 
@@ -50,16 +51,20 @@ def test_scores_by_the_definition(data: Interactions, relevant: float | None, fu
         else:
             expected = model.items @ vector
         assert found[user] == pytest.approx(expected, abs=2e-5)
-        assert model.scores(np.array([user]))[0].tobytes() == found[user].tobytes()
+        assert model.scores(np.array([user]))[0] == pytest.approx(found[user], abs=1e-5)
+        exact = exact_scores_of(model, np.array([user], dtype=np.int32))
+        assert exact.tobytes() == exact_scores_of(model, np.arange(40, dtype=np.int32))[user].tobytes()
 
 
 def test_somebody_new_is_the_sum_alone(data: Interactions) -> None:
     model = made(data, 3.0, full=False)
-    known = model.scores(np.arange(40))
+    known = model.people(np.arange(40, dtype=np.int32))
     for user in (0, 17):
         rows = slice(data.starts[user], data.starts[user + 1])
-        new = model.history_scores(data.item[rows], data.value[rows])  # type: ignore[index]
-        assert new.tobytes() == known[user].tobytes()
+        new = model.newcomer(data.item[rows], data.value[rows])  # type: ignore[arg-type, index]
+        assert new.vectors[0].tobytes() == known.vectors[user].tobytes()
+        scores = model.history_scores(data.item[rows], data.value[rows])  # type: ignore[arg-type, index]
+        assert scores == pytest.approx(model.scores(np.array([user]))[0], abs=1e-5)
     with pytest.raises(DataError, match="a history of 2 items has 1 values"):
         model.fold_in(np.array([0, 1]), np.ones(1, dtype=np.float32))
     with pytest.raises(DataError, match="outside"):

@@ -13,42 +13,45 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fullrank.data.canonical import checked_codes
 from fullrank.data.ids import Codes, Ids
 from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError
-from fullrank.evaluation.scoring import Block, Fill, name_of
-from fullrank.kernels.product import product
+from fullrank.evaluation.scoring import ByRows, Scorer, by_vectors, name_of
+from fullrank.models.linear import Room
 
 _FACTORED = {f"surprise.prediction_algorithms.matrix_factorization.{name}.estimate" for name in ("SVD", "SVDpp", "NMF")}
 
 
 @dataclass(frozen=True, eq=False)
 class Adapted:
-    """What `rank` and `top` can judge: a name, a function that fills blocks of scores, and what to tell of it.
+    """What `rank` and `top` can judge: a name, what gives blocks of scores, and what to tell of it.
 
     `unknown` counts what one side has and the other does not; `notes` says so in words.
     """
 
     name: str
     shape: tuple[int, int]  # (users, items)
-    fill: Fill = field(repr=False)
+    given: Scorer = field(repr=False)
     unknown: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
-    def scores_into(self, users: NDArray[np.int32], out: Block) -> None:
-        """Write the scores of these users (codes) into `out`, (users, items)."""
-        if out.shape[1] != self.shape[1] or np.max(users, initial=-1) >= self.shape[0]:
+    def scorer(self, n_users: int, n_items: int) -> Scorer:
+        """What is ranked, for so many users and items."""
+        if (n_users, n_items) != self.shape:
             raise DataError(
                 f"{self.name} was adapted to {self.shape[0]} users and {self.shape[1]} items, other than those "
                 "it is asked for; adapt it with the training part of the split that is ranked."
             )
-        self.fill(users, out)
+        return self.given
 
-    def scores(self, users: ArrayLike) -> Block:
+    def scores(self, users: ArrayLike) -> NDArray[Any]:
         """The scores of these users (codes) for all items."""
-        codes = np.asarray(users, dtype=np.int32)
-        out = np.empty((len(codes), self.shape[1]), dtype=np.float32)
-        self.scores_into(codes, out)
+        codes = checked_codes(np.asarray(users, dtype=np.int32), self.shape[0], "user")
+        if isinstance(self.given, ByRows):
+            return self.given.rows(codes, lambda kind: np.empty((len(codes), self.shape[1]), dtype=kind))
+        out = np.empty((len(codes), self.shape[1]), dtype=self.given.items.rows.dtype)
+        self.given.items.multiply(self.given.people(codes), out)
         return out
 
 
@@ -64,13 +67,13 @@ def from_implicit(model: Any, data: Interactions) -> Adapted:
     if similarity is not None:
         from scipy.sparse import csr_array
 
-        fill = partial(_neighbours, data.by_user(), csr_array(similarity))
-        return _sized(name, data.n_users, similarity.shape[0], data, fill)
+        rows = partial(_neighbours, data.by_user(), csr_array(similarity))
+        return _sized(name, data.n_users, similarity.shape[0], data, lambda: ByRows(rows))
     factors = getattr(model, "user_factors", None), getattr(model, "item_factors", None)
     if factors[0] is None or factors[1] is None:
         raise DataError(f"{name} has neither factors nor similarities; fit it before it is adapted.")
     users, items = map(_on_host, factors)
-    return _sized(name, len(users), len(items), data, partial(_product, users, items))
+    return _sized(name, len(users), len(items), data, lambda: by_vectors(users, items, len(users), len(items)))
 
 
 def from_lightfm(model: Any, data: Interactions, user_features: Any = None, item_features: Any = None) -> Adapted:
@@ -84,8 +87,8 @@ def from_lightfm(model: Any, data: Interactions, user_features: Any = None, item
     """
     user_bias, users = model.get_user_representations(user_features)
     item_bias, items = model.get_item_representations(item_features)
-    fill = partial(_product, _beside(users, user_bias, 1), _beside(items, 1, item_bias))
-    return _sized(name_of(model), len(users), len(items), data, fill)
+    sides, sizes = (_beside(users, user_bias, 1), _beside(items, 1, item_bias)), (len(users), len(items))
+    return _sized(name_of(model), *sizes, data, lambda: by_vectors(*sides, *sizes))
 
 
 def from_surprise(algo: Any, data: Interactions) -> Adapted:
@@ -100,13 +103,13 @@ def from_surprise(algo: Any, data: Interactions) -> Adapted:
         raise DataError(f"{name} has no trainset; fit it before it is adapted.")
     user_names, user = _inner(data.users, trainset.to_inner_uid, f"{name} knows no user")
     item_names, item = _inner(data.items, trainset.to_inner_iid, f"{name} knows no item")
-    fill: Fill = partial(_pairs, algo.predict, user_names, item_names)
+    given: Scorer = ByRows(partial(_pairs, algo.predict, user_names, item_names))
     estimate = type(algo).estimate
     if f"{estimate.__module__}.{estimate.__qualname__}" in _FACTORED:
-        fill = partial(_product, *_surprise_factors(algo, user, item))
+        given = by_vectors(*_surprise_factors(algo, user, item), len(user), len(item))
     unknown = {"users": int((user < 0).sum()), "items": int((item < 0).sum())}
     note = "{users:,} users and {items:,} items are unknown to the model, which has a default for such"
-    return Adapted(name, (len(user), len(item)), fill, unknown, telling(note, unknown))
+    return Adapted(name, (len(user), len(item)), given, unknown, telling(note, unknown))
 
 
 def telling(how: str, unknown: Mapping[str, int]) -> tuple[str, ...]:
@@ -126,13 +129,13 @@ def _beside(vectors: NDArray[Any], *columns: ArrayLike) -> NDArray[Any]:
     return np.column_stack([vectors, *whole])
 
 
-def _sized(name: str, users: int, items: int, data: Interactions, fill: Fill) -> Adapted:
+def _sized(name: str, users: int, items: int, data: Interactions, given: Callable[[], Scorer]) -> Adapted:
     if (users, items) != (data.n_users, data.n_items):
         raise DataError(
             f"{name} has {users} users and {items} items, the data has {data.n_users} and {data.n_items}; "
             "pass the data it was fitted on, and its features if it has some."
         )
-    return Adapted(name, (users, items), fill)
+    return Adapted(name, (users, items), given())
 
 
 def _inner(ids: Ids, to_inner: Callable[[Any], int], none: str) -> tuple[list[Any], NDArray[np.int64]]:
@@ -170,14 +173,13 @@ def _surprise_factors(algo: Any, user: NDArray[np.int64], item: NDArray[np.int64
     return _beside(users, default * (user < 0), user >= 0), _beside(items, 1, default * (item < 0))
 
 
-def _product(users: NDArray[Any], items: NDArray[Any], some: Codes, out: Block) -> None:
-    product(users[some], items.T, out)
+def _neighbours(history: Any, similarity: Any, some: Codes, room: Room) -> NDArray[Any]:
+    found = history[some] @ similarity
+    return np.asarray(found.toarray(out=room(found.dtype)))
 
 
-def _neighbours(history: Any, similarity: Any, some: Codes, out: Block) -> None:
-    (history[some] @ similarity).astype(np.float32).toarray(out=out)
-
-
-def _pairs(predict: Callable[..., Any], users: list[Any], items: list[Any], some: Codes, out: Block) -> None:
+def _pairs(predict: Callable[..., Any], users: list[Any], items: list[Any], some: Codes, room: Room) -> NDArray[Any]:
+    out = room(np.float64)
     for row, user in enumerate(some.tolist()):
         out[row] = [predict(users[user], item, clip=False).est for item in items]
+    return out

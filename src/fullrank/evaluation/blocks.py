@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fullrank.data.ids import Codes, Ids
 from fullrank.errors import DataError
-from fullrank.evaluation.scoring import Fill
-from fullrank.kernels.product import FEWEST
+from fullrank.evaluation.scoring import Scorer
+from fullrank.kernels.near import Near
 from fullrank.kernels.threads import in_parallel, one_blas_thread
+from fullrank.models.linear import Room
+
+Work: TypeAlias = Callable[[slice, NDArray[Any], Near], int]
 
 BLOCK_BYTES = 4 << 20  # of scores per thread: stays in a core's cache
+FEWEST = 8  # users in a block
 
 
 def block_size(n_items: int) -> int:
@@ -24,20 +28,34 @@ def block_size(n_items: int) -> int:
 
 
 def over_blocks(
-    fill: Fill, user: Codes, users: Ids, n_items: int, work: Callable[[slice, NDArray[Any]], int], *, name: str,
-    block: int | None = None,
+    scorer: Scorer, user: Codes, users: Ids, n_items: int, work: Work, *, name: str,
+    block: int | None = None, some: bool = False,
 ) -> None:  # fmt: skip
-    """Call `work(cases, scores)` for blocks of these users; it returns a row that is not finite, or -1."""
+    """Call `work(cases, scores, near)` for blocks of these users; it returns a row that is not finite, or -1.
+
+    With `some`, only some items of each are needed: the rows of scores may be left out where vectors give them.
+    """
     rows = block or block_size(n_items)
     own = threading.local()
 
+    def room(many: int) -> Room:
+        """A thread's own memory, used again for every block."""
+
+        def memory(kind: Any) -> NDArray[Any]:
+            if not hasattr(own, "kept"):
+                own.kept = {}
+            if kind not in own.kept:
+                own.kept[kind] = np.empty((rows, n_items), dtype=kind)
+            scores: NDArray[Any] = own.kept[kind][:many]
+            return scores
+
+        return memory
+
     def one(first: int) -> None:
         cases = slice(first, min(first + rows, len(user)))
-        if not hasattr(own, "scores"):
-            own.scores = np.empty((rows, n_items), dtype=np.float32)
-        scores = own.scores[: cases.stop - first]
-        fill(user[cases], scores)
-        wrong = work(cases, scores)
+        given = scorer.alone(user[cases]) if some else None
+        scores, near = given or scorer.block(user[cases], room(cases.stop - first))
+        wrong = work(cases, scores, near)
         if wrong >= 0:
             who = users.name(int(user[first + wrong]))
             raise DataError(

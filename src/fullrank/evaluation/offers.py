@@ -12,12 +12,14 @@ from fullrank.data.graded import Graded
 from fullrank.errors import DataError
 from fullrank.evaluation.blocks import over_blocks
 from fullrank.evaluation.cases import Threshold
-from fullrank.evaluation.scoring import filler, name_of
+from fullrank.evaluation.scoring import ByRows, ByVectors, name_of, scorer
+from fullrank.kernels.near import Near
 from fullrank.metrics.partial_order import checked_scores, levels
+from fullrank.models.linear import People, pair_scores
 from fullrank.ranks import About, Ranks
 
 
-def offer_scores(model: Any, graded: Graded) -> NDArray[np.float32]:
+def offer_scores(model: Any, graded: Graded) -> NDArray[np.float64]:
     """A score for every offer of these cases, in the order of `graded.item`.
 
     A model whose values depend on what else is offered has `offer_scores(graded)` of its own; an array may
@@ -27,44 +29,46 @@ def offer_scores(model: Any, graded: Graded) -> NDArray[np.float32]:
     >>> shop.items.names, shop.item
     (array(['jam', 'milk', 'tea'], dtype=StringDType()), array([0, 2, 0, 1], dtype=int32))
     >>> offer_scores(np.array([[0.3, 0.2, 0.1], [0.7, 0.8, 0.9]]), shop)
-    array([0.3, 0.1, 0.7, 0.8], dtype=float32)
+    array([0.3, 0.1, 0.7, 0.8])
     """
     if hasattr(model, "offer_scores"):
         found = model.offer_scores(graded)
     elif isinstance(model, np.ndarray) and model.ndim == 1:
         found = model
-    elif isinstance(model, tuple) and len(model) == 2:
-        found = _products(*model, graded)
     else:
-        found = _picked(model, graded)
-    return np.asarray(checked_scores(graded, found), dtype=np.float32)
+        given = scorer(model, len(graded.users), len(graded.items))
+        found = _products(given, graded) if isinstance(given, ByVectors) else _picked(given, graded, name_of(model))
+    return np.asarray(checked_scores(graded, found), dtype=np.float64)
 
 
-def _products(left: Any, right: Any, graded: Graded) -> NDArray[np.float32]:
-    found = np.empty(len(graded.item), dtype=np.float32)
-    user = graded.user[graded.case]
-    for part in row_blocks(len(found), 1 << 16):
-        found[part] = np.einsum("ij,ij->i", left[user[part]], right[graded.item[part]])
+def _products(given: ByVectors, graded: Graded) -> NDArray[np.float64]:
+    """The canonical scores of the offers alone, a block of cases at a time."""
+    found = np.empty(len(graded.item))
+    for cases in row_blocks(len(graded), 1 << 14):
+        rows = slice(graded.start[cases.start], graded.start[cases.stop])
+        people: People = given.people(graded.user[cases])
+        line = graded.case[rows] - cases.start
+        pairs = pair_scores(given.items.beside(people), line, given.items.rows, graded.item[rows])
+        found[rows] = pairs + people.offset[line]
     return found
 
 
-def _picked(model: Any, graded: Graded) -> NDArray[np.float32]:
+def _picked(given: ByRows, graded: Graded, name: str) -> NDArray[np.float64]:
     """Of whole rows of scores, a block of users at a time, those of the offers."""
     row_user = graded.user[graded.case]
     order = np.argsort(row_user, kind="stable")
     users, first = np.unique(row_user[order], return_index=True)
     first = np.append(first, len(order))
-    found = np.empty(len(order), dtype=np.float32)
+    found = np.empty(len(order))
 
-    def work(some: slice, scores: NDArray[Any]) -> int:
+    def work(some: slice, scores: NDArray[Any], near: Near) -> int:
         rows = order[first[some.start] : first[some.stop]]
         line = np.searchsorted(users[some], row_user[rows])
         found[rows] = scores[line, graded.item[rows]]
         wrong = ~np.isfinite(found[rows])
         return int(line[wrong.argmax()]) if wrong.any() else -1
 
-    fill = filler(model, len(graded.users), len(graded.items))
-    over_blocks(fill, users.astype(np.int32), graded.users, len(graded.items), work, name=name_of(model))
+    over_blocks(given, users.astype(np.int32), graded.users, len(graded.items), work, name=name)
     return found
 
 

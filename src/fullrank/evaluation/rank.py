@@ -12,12 +12,14 @@ from fullrank.data.canonical import frozen
 from fullrank.data.graded import Graded
 from fullrank.data.split import Split
 from fullrank.errors import DataError
-from fullrank.evaluation.blocks import over_blocks
+from fullrank.evaluation.blocks import Work, over_blocks
 from fullrank.evaluation.candidates import Everything, Offered, Sampled
 from fullrank.evaluation.cases import Cases, Exclude, Threshold, cases_of
 from fullrank.evaluation.offers import rank_offers
-from fullrank.evaluation.scoring import filler, name_of
-from fullrank.evaluation.top import TopN, Work, lists_to_fill
+from fullrank.evaluation.scoring import name_of, scorer
+from fullrank.evaluation.top import TopN, lists_to_fill
+from fullrank.kernels.near import Near
+from fullrank.models.linear import held_scores
 from fullrank.ranks import About, Ranks
 
 
@@ -32,7 +34,7 @@ def rank(
 ) -> Ranks:
     """Where the held-out relevant items stand among the candidates, by the model's scores.
 
-    `model`: anything that scores (see `filler`): a fitted model, an array (users, items), a function.
+    `model`: anything that scores (see `scorer`): a fitted model, an array (users, items), a function.
     To compare models, pass the same `cases_of(split, ...)` to each: their masks are then made once.
     Sessions (`Graded`, or a split of them) are ranked inside their own offer sets.
     """
@@ -89,27 +91,32 @@ def _offers(split: Split[Any] | Cases | Graded, candidates: Any) -> Graded | Non
 
 def _counted(model: Any, cases: Cases, sampled: Sampled | None, block: int | None, first: Work | None = None) -> Ranks:
     """Ranks from blocks of scores, on which other work may be done first."""
-    from fullrank.kernels.ranking import count_block, sample_block
+    from fullrank.kernels.counting import count_block, sample_block
 
     above, tied, before = (np.empty(len(cases.item), dtype=np.int64) for _ in range(3))
     pool, leaks = np.empty(len(cases), dtype=np.int64), np.zeros(len(cases), dtype=np.int64)
     full = np.empty(len(cases), dtype=np.int64) if sampled else pool
 
-    def work(some: slice, scores: NDArray[Any]) -> int:
-        wrong = first(some, scores) if first else -1
+    def work(some: slice, scores: NDArray[Any], near: Near) -> int:
+        wrong = first(some, scores, near) if first else -1
         if wrong >= 0:
             return wrong
         begin, end = cases.start[some.start], cases.start[some.stop]
         rows, starts = slice(begin, end), cases.start[some.start : some.stop + 1] - begin
-        given = (scores, cases.user[some], starts, cases.item[rows], *cases.seen, *cases.more)
-        found = (above[rows], tied[rows], before[rows], pool[some])
+        held = cases.item[rows]
+        given = (cases.user[some], starts, held, *cases.seen, *cases.more)
+        out = (above[rows], tied[rows], before[rows], pool[some])
         if sampled:
-            return sample_block(*given, sampled.m, sampled.seed, sampled.replace, *found, full[some], leaks[some])
-        return count_block(*given, *found, leaks[some])
+            return sample_block(
+                scores, near, *given, sampled.m, sampled.seed, sampled.replace, *out, full[some], leaks[some]
+            )
+        return count_block(scores, near, held_scores(scores, near, starts, held), *given, *out, leaks[some])
 
     about = _about(model, cases, sampled)
-    fill = filler(model, len(cases.users), len(cases.items))
-    over_blocks(fill, cases.user, cases.users, len(cases.items), work, name=about.model, block=block)
+    found = scorer(model, len(cases.users), len(cases.items))
+    over_blocks(
+        found, cases.user, cases.users, len(cases.items), work, name=about.model, block=block, some=sampled is not None
+    )
     for column in (above, tied, before, pool, full):
         frozen(column)
     leaked = int(leaks.sum())

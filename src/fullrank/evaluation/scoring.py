@@ -1,18 +1,20 @@
-"""Anything that scores items for users, made to fill blocks of scores."""
+"""Anything that scores items for users, made to give blocks of scores that can be ranked exactly."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fullrank.data.canonical import frozen
+from fullrank.data.ids import Codes
 from fullrank.errors import DataError
-from fullrank.kernels.product import product
-
-Block: TypeAlias = NDArray[np.float32]
-Fill: TypeAlias = Callable[[NDArray[np.int32], Block], None]
+from fullrank.kernels.near import Near
+from fullrank.models.linear import ItemVectors, Linear, People, Room, exactly
 
 
 @runtime_checkable
@@ -23,8 +25,43 @@ class Scores(Protocol):
         """Higher is better."""
 
 
-def filler(model: Any, n_users: int, n_items: int) -> Fill:
-    """A function that fills a block with the scores of some users.
+@dataclass(frozen=True, eq=False)
+class ByVectors:
+    """Scores that are inner products: ranked by the canonical ones, with a product by BLAS as a filter."""
+
+    items: ItemVectors
+    people: Callable[[Codes], People]
+
+    def block(self, users: Codes, room: Room) -> tuple[NDArray[Any], Near]:
+        """Products of these users with all items, and how near they are to canonical scores."""
+        return self.items.block(self.people(users), room)
+
+    def alone(self, users: Codes) -> tuple[NDArray[Any], Near] | None:
+        """The same without products, where only some items are to be scored."""
+        near = self.items.near(self.people(users))
+        return None if near is None else (np.zeros((1, 0), dtype=near.items.dtype), near)
+
+
+@dataclass(frozen=True, eq=False)
+class ByRows:
+    """Scores that come as they are, and are ranked in the precision they came in: float32 or float64."""
+
+    rows: Callable[[Codes, Room], NDArray[Any]]  # may be overwritten
+
+    def block(self, users: Codes, room: Room) -> tuple[NDArray[Any], Near]:
+        """The scores of these users for all items."""
+        scores = self.rows(users, room)
+        return scores, exactly(scores)
+
+    def alone(self, users: Codes) -> None:
+        """Nothing is scored without all the rest."""
+
+
+Scorer: TypeAlias = ByVectors | ByRows
+
+
+def scorer(model: Any, n_users: int, n_items: int) -> Scorer:
+    """What gives blocks of scores of some users.
 
     `model` is an object with `scores(users)` (and perhaps `scores_into(users, out)`, which needs no
     memory of its own), a function of the same form, an array (users, items), or a pair of arrays
@@ -36,44 +73,78 @@ def filler(model: Any, n_users: int, n_items: int) -> Fill:
             f"{name_of(model)} knows {len(train.users):,} users and {len(train.items):,} items, and here are "
             f"{n_users:,} and {n_items:,}; rank it on data with the ids it was fitted on."
         )
+    if isinstance(model, Linear):
+        return ByVectors(model.item_vectors, model.people)
+    if hasattr(model, "scorer"):
+        found: Scorer = model.scorer(n_users, n_items)
+        return found
+    if hasattr(model, "exact_scores"):
+        return ByRows(lambda users, room: _taken(model.exact_scores(users), room, model))
     if hasattr(model, "scores_into"):
-        into: Fill = model.scores_into
-        return into
+        return ByRows(lambda users, room: _filled(model, users, room(np.float32)))
     if isinstance(model, tuple) and len(model) == 2:
-        return _product(*model, n_users, n_items)
+        return by_vectors(*model, n_users, n_items)
     if isinstance(model, np.ndarray):
         if model.shape != (n_users, n_items):
             raise DataError(f"scores have shape {model.shape}, expected {(n_users, n_items)}: a row per user.")
-        return lambda users, out: np.copyto(out, model[users], casting="same_kind")
+        return ByRows(lambda users, room: _taken(model[users], room, "the array"))
     score = model.scores if isinstance(model, Scores) else model
     if not callable(score):
         raise DataError(f"cannot rank a {type(model).__name__}; pass a model, an array (users, items) or a function.")
-    return lambda users, out: _copy(score(users), out, model)
+    return ByRows(lambda users, room: _taken(score(users), room, model))
 
 
-def _product(left: Any, right: Any, n_users: int, n_items: int) -> Fill:
-    left, right = np.asarray(left, dtype=np.float32), np.asarray(right, dtype=np.float32)
+def by_vectors(left: Any, right: Any, n_users: int, n_items: int) -> ByVectors:
+    """Scores that are the products of two arrays, in float32, or in float64 where one of them is."""
+    kind = np.result_type(np.float32, _float(left).dtype, _float(right).dtype)
+    left, right = (np.ascontiguousarray(_float(part), dtype=kind).view() for part in (left, right))
     if left.shape[:1] != (n_users,) or right.shape != (n_items, left.shape[-1]):
         raise DataError(
             f"factors of shapes {left.shape} and {right.shape} do not fit {n_users} users, {n_items} items."
         )
-    across = np.ascontiguousarray(right.T)
-
-    def fill(users: NDArray[np.int32], out: Block) -> None:
-        product(left[users], across, out)
-
-    return fill
+    return ByVectors(ItemVectors(frozen(right)), partial(_people, left))
 
 
-def _copy(found: Any, out: Block, model: Any) -> None:
-    array = np.asarray(found)
+def _people(vectors: NDArray[Any], users: Codes) -> People:
+    return People(vectors[users], np.zeros(len(users)))
+
+
+def _filled(model: Any, users: Codes, out: NDArray[np.float32]) -> NDArray[np.float32]:
+    model.scores_into(users, out)
+    return out
+
+
+def _taken(scores: Any, room: Room, model: Any) -> NDArray[Any]:
+    """Scores from outside in memory of ours, in their own precision."""
+    array = _float(scores, model)
+    out = room(array.dtype)
     if array.shape != out.shape:
         raise DataError(f"{name_of(model)} gave scores of shape {array.shape}, expected {out.shape}: users x items.")
     out[:] = array
+    return out
+
+
+def _float(numbers: Any, model: Any = "an array") -> NDArray[Any]:
+    """Numbers as float32 or float64, whichever holds them exactly; an error where neither does."""
+    array = np.asarray(numbers)
+    if array.dtype in (np.float32, np.float64):
+        return array
+    if np.can_cast(array.dtype, np.float32):
+        return array.astype(np.float32)
+    whole = array.dtype.kind in "iu"
+    found = array.astype(np.float64) if array.dtype.kind in "iufO" else array
+    if (whole and ((array > 2**53) | (array < -(2**53))).any()) or found.dtype != np.float64:
+        raise DataError(
+            f"{name_of(model)} has numbers of type {array.dtype} that float64 cannot tell apart; give them as float64, "
+            "or as their places in the order."
+        )
+    return found
 
 
 def name_of(model: Any) -> str:
     """What to call a model in messages and reports: its own name, or its recipe's."""
+    if isinstance(model, str):
+        return model
     recipe = getattr(model, "recipe", None)
     if recipe is not None:
         return type(recipe).__name__

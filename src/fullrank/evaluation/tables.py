@@ -17,7 +17,8 @@ from fullrank.data.read import read_table
 from fullrank.data.reading.dialect import Field
 from fullrank.errors import DataError, check, shown
 from fullrank.evaluation.adapters import Adapted, telling
-from fullrank.evaluation.scoring import Block
+from fullrank.evaluation.scoring import ByRows
+from fullrank.models.linear import Room
 
 
 def from_table(table: Any, data: Interactions, *, columns: Mapping[str, str] | None = None) -> Adapted:
@@ -42,7 +43,7 @@ def from_table(table: Any, data: Interactions, *, columns: Mapping[str, str] | N
     _refuse(repeats(known.user, known.item), "is in the table twice; keep one row of each pair", known)
     levels = _levels(known)
     note = "{rows:,} rows of the table are left out: {users:,} users and {items:,} items are not in the data"
-    return Adapted("table", levels.shape, partial(_stored, levels), unknown, telling(note, unknown))
+    return Adapted("table", levels.shape, ByRows(partial(_stored, levels)), unknown, telling(note, unknown))
 
 
 class _Rows(NamedTuple):
@@ -110,5 +111,5 @@ def _levels(rows: _Rows) -> Any:
     return csr_array((level, rows.item, starts), shape=(len(rows.users), len(rows.items)))
 
 
-def _stored(rows: Any, some: Codes, out: Block) -> None:
-    rows[some].toarray(out=out)
+def _stored(rows: Any, some: Codes, room: Room) -> NDArray[Any]:
+    return np.asarray(rows[some].toarray(out=room(np.float32)))

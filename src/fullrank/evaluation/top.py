@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +13,10 @@ from fullrank.data.ids import Codes, Ids, Name
 from fullrank.data.interactions import Interactions
 from fullrank.data.split import Split
 from fullrank.errors import check_integer
-from fullrank.evaluation.blocks import over_blocks
+from fullrank.evaluation.blocks import Work, over_blocks
 from fullrank.evaluation.cases import Exclude, excluded_lists
-from fullrank.evaluation.scoring import filler, name_of
-
-Work: TypeAlias = Callable[[slice, NDArray[Any]], int]
+from fullrank.evaluation.scoring import name_of, scorer
+from fullrank.kernels.near import Near
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,7 +25,7 @@ class TopN:
 
     user: Codes
     item: NDArray[np.int32]  # (users, n)
-    score: NDArray[np.float32]
+    score: NDArray[np.float64]
     users: Ids
     items: Ids
 
@@ -56,20 +54,20 @@ def top(
     who = frozen(np.arange(data.n_users, dtype=np.int32) if users is None else np.array(users, dtype=np.int32))
     (seen, more), _ = excluded_lists(split, exclude)
     lists, work = lists_to_fill(who, data.users, data.items, (*seen, *more), n)
-    fill = filler(model, data.n_users, data.n_items)
-    over_blocks(fill, who, data.users, data.n_items, work, name=name_of(model), block=block)
+    found = scorer(model, data.n_users, data.n_items)
+    over_blocks(found, who, data.users, data.n_items, work, name=name_of(model), block=block)
     return lists
 
 
 def lists_to_fill(who: Codes, users: Ids, items: Ids, hidden: tuple[Any, ...], n: int) -> tuple[TopN, Work]:
     """Lists for these users, and the work that fills them from blocks of scores."""
     check_integer("n", n, 1)
-    from fullrank.kernels.top import top_block
+    from fullrank.kernels.topn import top_block
 
-    best, scores = np.empty((len(who), n), dtype=np.int32), np.empty((len(who), n), dtype=np.float32)
+    best, scores = np.empty((len(who), n), dtype=np.int32), np.empty((len(who), n))
 
-    def work(some: slice, found: NDArray[Any]) -> int:
-        given: tuple[Any, ...] = (found, who[some], *hidden, best[some], scores[some])
+    def work(some: slice, found: NDArray[Any], near: Near) -> int:
+        given: tuple[Any, ...] = (found, near, who[some], *hidden, best[some], scores[some])
         return top_block(*given)
 
     return TopN(who, frozen(best.view()), frozen(scores.view()), users, items), work

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank.kernels.compiling import kernel
+from fullrank.kernels.selecting import kth_largest
 
 Array = NDArray[Any]
 Lists = tuple[Array, Array, Array]
@@ -94,29 +95,6 @@ def _touched(i: int, by_item: Lists, by_user: Lists, mark: Array, found: Array) 
 
 
 @kernel
-def _kth(x: Array, k: int) -> float:
-    """The k-th largest of x, which is put in an order where the k largest come first."""
-    low, high = 0, x.shape[0] - 1
-    while low < high:
-        pivot, left, right = x[(low + high) // 2], low, high
-        while left <= right:
-            while x[left] > pivot:
-                left += 1
-            while x[right] < pivot:
-                right -= 1
-            if left <= right:
-                x[left], x[right] = x[right], x[left]
-                left, right = left + 1, right - 1
-        if k - 1 <= right:
-            high = right
-        elif k - 1 >= left:
-            low = left
-        else:
-            break
-    return float(x[k - 1])
-
-
-@kernel
 def _bar(key: Array, k: int, best: Array) -> float:
     """The k-th largest of key in one pass; `best` holds those that may still be among the largest."""
     bar, size = -1.0, 0
@@ -125,8 +103,8 @@ def _bar(key: Array, k: int, best: Array) -> float:
             best[size] = key[t]
             size += 1
             if size == best.shape[0]:
-                bar, size = _kth(best, k), k
-    return _kth(best[:size], k)
+                bar, size = kth_largest(best, k), k
+    return float(kth_largest(best[:size], k))
 
 
 @kernel

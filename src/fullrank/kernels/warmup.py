@@ -9,8 +9,12 @@ import numpy as np
 
 from fullrank.kernels.als import solve_rows, step_rows
 from fullrank.kernels.batches import add_to_rows
+from fullrank.kernels.counting import count_block, sample_block
+from fullrank.kernels.exact_dot import exact_pairs
 from fullrank.kernels.history import history_gradients
+from fullrank.kernels.levels import expected_worth
 from fullrank.kernels.logistic import newton_rows
+from fullrank.kernels.near import Near
 from fullrank.kernels.neighbours import add_dense, add_sparse, dots_block, nearest_block
 from fullrank.kernels.opportunity import cost_items, cost_matrices, cost_users, run_sums
 from fullrank.kernels.orders import count_agreeing
@@ -18,10 +22,9 @@ from fullrank.kernels.pairs import enumerate_pairs
 from fullrank.kernels.pairwise import deal, pair_cell
 from fullrank.kernels.preferring import move_items, prefer_walk
 from fullrank.kernels.random import alias_table
-from fullrank.kernels.ranking import count_block, sample_block
 from fullrank.kernels.ratings import walk_users
 from fullrank.kernels.sessions import add_moves, choice_walk, value_walk
-from fullrank.kernels.top import top_block
+from fullrank.kernels.topn import top_block
 
 
 def _pairs() -> None:
@@ -35,23 +38,42 @@ def _orders() -> None:
     count_agreeing(np.array([0, 1, 2]), np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int32), np.array([2]))
 
 
+def _near(kind: Any) -> tuple[Any, Near]:
+    """A block of scores of this type, and vectors that gave them."""
+    vectors, items, reach = np.ones((1, 1), dtype=kind), np.ones((2, 1), dtype=kind), np.ones(2, dtype=kind)
+    for array in (items, reach):
+        array.flags.writeable = False
+    near = Near(vectors, items, reach, np.zeros(1, dtype=kind), np.zeros(1), np.zeros(1), 1.0, 0.0)
+    return np.zeros((1, 2), dtype=kind), near
+
+
 def _ranks() -> None:
     starts, items = np.array([0, 0]), np.zeros(0, dtype=np.int32)
     held = np.zeros(1, dtype=np.int32)
     for array in (starts, items, held):
         array.flags.writeable = False
-    given = (np.zeros((1, 2), dtype=np.float32), held, np.array([0, 1]), held, starts, items, starts, items)
     found = [np.zeros(1, dtype=np.int64) for _ in range(6)]
-    count_block(*given, *found[:5])
-    sample_block(*given, 1, 0, False, *found)
+    for kind in (np.float32, np.float64):
+        scores, near = _near(kind)
+        given = (held, np.array([0, 1]), held, starts, items, starts, items)
+        count_block(scores, near, np.zeros(1), *given, *found[:5])
+        sample_block(scores, near, *given, 1, 0, False, *found)
+        exact_pairs(near.vectors, held, near.items, held, np.zeros(1))
 
 
 def _top() -> None:
     starts, items, users = np.array([0, 0]), np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int32)
     for array in (starts, items, users):
         array.flags.writeable = False
-    best = np.zeros((1, 1), dtype=np.int32), np.zeros((1, 1), dtype=np.float32)
-    top_block(np.zeros((1, 2), dtype=np.float32), users, starts, items, starts, items, *best)
+    best = np.zeros((1, 1), dtype=np.int32), np.zeros((1, 1))
+    for kind in (np.float32, np.float64):
+        top_block(*_near(kind), users, starts, items, starts, items, *best)
+
+
+def _levels() -> None:
+    weights = np.ones(2, dtype=np.float32)
+    weights.flags.writeable = False
+    expected_worth(np.zeros((1, 1)), np.ones((1, 1), dtype=np.float32), weights)
 
 
 def _neighbours() -> None:
@@ -165,6 +187,7 @@ KERNELS: dict[str, Callable[[], None]] = {
     "orders of graded cases": _orders,
     "ranks of held-out items": _ranks,
     "lists of the best items": _top,
+    "expected worth of levels": _levels,
     "neighbours of items": _neighbours,
     "rows of factors": _rows,
     "pairs of items": _pairwise,

@@ -16,8 +16,9 @@ from fullrank.data.ids import Codes, Ids, Name
 from fullrank.data.interactions import Interactions
 from fullrank.data.preferences import Preferences
 from fullrank.errors import DataError, shown
-from fullrank.kernels.product import product
-from fullrank.models.model import Floats, check_finite, described, in_new_array
+from fullrank.kernels.threads import one_blas_thread
+from fullrank.models.linear import ItemVectors, People, pair_scores
+from fullrank.models.model import Floats, check_finite, described, in_new_array, scores_of_newcomer
 
 
 class Valued(NamedTuple):
@@ -51,13 +52,22 @@ class CostFactors:
             check_finite(self.recipe, name, getattr(self, name))
 
     @cached_property
-    def _across(self) -> Floats:
-        return np.ascontiguousarray(self.items.T)
+    def item_vectors(self) -> ItemVectors:
+        """What people are multiplied with."""
+        return ItemVectors(self.items)
+
+    def people(self, users: Codes) -> People:
+        """Known users (codes), by what items are worth to them: all of it in context, else less what pairs cost."""
+        vectors = self.users[users]
+        return People(vectors if self._in_context else vectors * (1 - self.alpha[users])[:, None], np.zeros(len(users)))
+
+    def newcomer(self, items: Codes, values: Floats) -> People:
+        """Somebody new, from what they did."""
+        return self.fold_in(one_case(items, values, self.train.items)).people(np.zeros(1, dtype=np.int32))
 
     def scores_into(self, users: Codes, out: Floats) -> None:
         """Fill `out` (users, items) with the scores of known users (codes)."""
-        vectors = self.users[users]
-        product(vectors if self._in_context else vectors * (1 - self.alpha[users])[:, None], self._across, out)
+        self.item_vectors.multiply(self.people(users), out)
 
     def scores(self, users: Codes) -> Floats:
         """The same in a new array."""
@@ -72,7 +82,7 @@ class CostFactors:
         case = offers.case
         user = self.train.users.codes(offers.users.names)[offers.user[case]]
         item = self.train.items.codes(offers.items.names)[offers.item]
-        benefit = np.einsum("nf,nf->n", self.users[user].astype(np.float64), self.items[item])
+        benefit = pair_scores(self.users, user, self.items, item)
         if not self._in_context:
             return np.asarray(benefit * (1 - self.alpha[user]))
         size = np.diff(offers.start)[case]
@@ -84,14 +94,14 @@ class CostFactors:
 
     def history_scores(self, items: Codes, values: Floats) -> Floats:
         """The scores of somebody new, from what they did."""
-        person = self.fold_in(one_case(items, values, self.train.items))
-        return np.asarray(person.scores(np.zeros(1, dtype=np.int32))[0])
+        return scores_of_newcomer(self, items, values)
 
     def fold_in(self, feedback: Any) -> CostFactors:
         """Somebody new, or several, from ratings, sessions or preferences over the same items: a model of them."""
         if feedback.items != self.train.items:
             raise DataError("the new feedback has other items than the model; give it the same catalogue.")
-        users, alpha = self.recipe.folded(self.items, feedback)
+        with one_blas_thread():
+            users, alpha = self.recipe.folded(self.items, feedback)
         return replace(self, users=users, alpha=alpha, train=seen(feedback))
 
     def rank_offers(self, user: Name, items: Sequence[Name]) -> Valued:
@@ -100,7 +110,7 @@ class CostFactors:
         if not len(codes) or len(np.unique(codes)) != len(codes):
             raise DataError(f"an offer has each item once, at least one; got {shown(list(items))}.")
         code = self.train.users.code(user)
-        benefit = self.items[codes].astype(np.float64) @ self.users[code]
+        benefit = pair_scores(self.users, np.full(len(codes), code, dtype=np.int32), self.items, codes)
         others = (benefit.sum() - benefit) / max(len(codes) - 1, 1)
         cost = self.alpha[code] * (others if len(codes) > 1 else 0 * benefit)
         order = np.argsort(-(benefit + cost), kind="stable")

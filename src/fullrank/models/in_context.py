@@ -17,6 +17,7 @@ from fullrank.data.graded import Graded
 from fullrank.data.ids import Codes
 from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError, check, is_number, shown
+from fullrank.models.linear import exact_scores_of
 from fullrank.models.model import Floats, Model, described, in_new_array
 
 Column: TypeAlias = str | Callable[[Any], Any]  # feedback: a label for every row, of sessions for every session
@@ -125,10 +126,13 @@ class Filtered:
         """What the model was made by."""
         return self.model.recipe
 
+    def exact_scores(self, users: Codes) -> NDArray[Any]:
+        """The scores of known users (codes) by which they are ranked, as exact as the model's own."""
+        return self._lowered(exact_scores_of(self.model, users))
+
     def scores_into(self, users: Codes, out: Floats) -> None:
         """Fill `out` (users, items) with the scores of known users (codes)."""
-        self.model.scores_into(users, out)
-        self._lower(out)
+        out[:] = self.exact_scores(users)
 
     def scores(self, users: Codes) -> Floats:
         """The same in a new array."""
@@ -136,19 +140,20 @@ class Filtered:
 
     def history_scores(self, items: Codes, values: Floats) -> Floats:
         """The scores of somebody new, from what they did."""
-        found = np.array(self.model.history_scores(items, values), dtype=np.float32)[None, :]
-        self._lower(found)
-        return np.asarray(found[0])
+        return np.asarray(self._lowered(self.model.history_scores(items, values)[None, :])[0])
 
     def __repr__(self) -> str:
         return described(self)
 
-    def _lower(self, scores: Floats) -> None:
+    def _lowered(self, scores: NDArray[Any]) -> NDArray[Any]:
+        scores = np.array(scores)
         if self.wanted.all() or not self.wanted.any():
-            return
+            return scores
         low, high = scores[:, self.wanted].min(axis=1), scores[:, ~self.wanted].max(axis=1)
-        fall = np.maximum(high - low, 0) * np.float32(1.001) + np.abs(low) * np.float32(1e-5) + np.float32(1e-5)
+        kind = scores.dtype.type
+        fall = np.maximum(high - low, 0) * kind(1.001) + np.abs(low) * kind(1e-5) + kind(1e-5)
         scores[:, ~self.wanted] -= fall[:, None]
+        return scores
 
 
 def labels(column: Column, feedback: Any) -> NDArray[Any]:

@@ -16,7 +16,8 @@ from fullrank.data.canonical import checked_codes, frozen
 from fullrank.data.ids import Codes
 from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError
-from fullrank.kernels.product import product
+from fullrank.kernels.threads import one_blas_thread
+from fullrank.models.linear import ItemVectors, Linear, People
 
 Floats: TypeAlias = NDArray[np.float32]
 Lists: TypeAlias = tuple[NDArray[np.int64], Codes, Floats]
@@ -70,12 +71,21 @@ class Factors:
                 check_finite(self.recipe, name, getattr(self, name))
 
     @cached_property
-    def _across(self) -> Floats:
-        return np.ascontiguousarray(self.items.T)
+    def item_vectors(self) -> ItemVectors:
+        """What people are multiplied with."""
+        return ItemVectors(self.items, self.bias)
+
+    def people(self, users: Codes) -> People:
+        """Known users (codes)."""
+        return People(self.users[users], np.full(len(users), self.offset))
+
+    def newcomer(self, items: Codes, values: Floats) -> People:
+        """Somebody new, from what they did."""
+        return People(self.fold_in(items, values)[None, :], np.full(1, self.offset))
 
     def scores_into(self, users: Codes, out: Floats) -> None:
         """Fill `out` (users, items) with the scores of known users (codes)."""
-        self._scored(self.users[users], out)
+        self.item_vectors.multiply(self.people(users), out)
 
     def scores(self, users: Codes) -> Floats:
         """The same in a new array."""
@@ -86,9 +96,7 @@ class Factors:
 
     def history_scores(self, items: Codes, values: Floats) -> Floats:
         """The scores of somebody new, from what they did."""
-        out = np.empty((1, len(self.items)), dtype=np.float32)
-        self._scored(self.fold_in(items, values)[None, :], out)
-        return np.asarray(out[0])
+        return scores_of_newcomer(self, items, values)
 
     def fold_in(self, items: Codes, values: Floats) -> Floats:
         """The vector of somebody new from what they did: the recipe's own row equation against the items."""
@@ -115,14 +123,8 @@ class Factors:
 
         shape = 1, len(getattr(self, against))
         pairs = csr_array((np.asarray(values, dtype=np.float32), codes, [0, len(codes)]), shape=shape)
-        return np.asarray(self.recipe.vectors(self, against, pairs)[0])
-
-    def _scored(self, vectors: Floats, out: Floats) -> None:
-        product(vectors, self._across, out)
-        if self.bias is not None:
-            out += self.bias
-        if self.offset:
-            out += np.float32(self.offset)
+        with one_blas_thread():
+            return np.asarray(self.recipe.vectors(self, against, pairs)[0])
 
 
 @final
@@ -151,8 +153,9 @@ class HistoryFactors:
                 check_finite(self.recipe, name, getattr(self, name))
 
     @cached_property
-    def _across(self) -> Floats:
-        return np.ascontiguousarray(self.items.T)
+    def item_vectors(self) -> ItemVectors:
+        """What people are multiplied with."""
+        return ItemVectors(self.items, self.bias)
 
     @cached_property
     def _histories(self) -> Lists:
@@ -171,9 +174,16 @@ class HistoryFactors:
 
     def scores_into(self, users: Codes, out: Floats) -> None:
         """Fill `out` (users, items) with the scores of known users (codes)."""
-        self._scored(self.vectors(users), out)
-        if self.user_bias is not None:
-            out += self.user_bias[users][:, None]
+        self.item_vectors.multiply(self.people(users), out)
+
+    def people(self, users: Codes) -> People:
+        """Known users (codes)."""
+        own = 0 if self.user_bias is None else self.user_bias[users].astype(np.float64)
+        return People(self.vectors(users), np.full(len(users), self.offset) + own)
+
+    def newcomer(self, items: Codes, values: Floats) -> People:
+        """Somebody new, from what they did."""
+        return People(self.fold_in(items, values)[None, :], np.full(1, self.offset))
 
     def scores(self, users: Codes) -> Floats:
         """The same in a new array."""
@@ -184,9 +194,7 @@ class HistoryFactors:
 
     def history_scores(self, items: Codes, values: Floats) -> Floats:
         """The scores of somebody new, from what they did."""
-        out = np.empty((1, len(self.items)), dtype=np.float32)
-        self._scored(self.fold_in(items, values)[None, :], out)
-        return np.asarray(out[0])
+        return scores_of_newcomer(self, items, values)
 
     def fold_in(self, items: Codes, values: Floats) -> Floats:
         """The vector of somebody new: the sum over what they did, at or above the threshold if there is one."""
@@ -207,13 +215,6 @@ class HistoryFactors:
         add_dense(codes, *histories, True, self.history, out)
         counts = histories[0][codes + 1] - histories[0][codes]
         return np.asarray(out / np.sqrt(np.maximum(counts, 1)).astype(np.float32)[:, None])
-
-    def _scored(self, vectors: Floats, out: Floats) -> None:
-        product(vectors, self._across, out)
-        if self.bias is not None:
-            out += self.bias
-        if self.offset:
-            out += np.float32(self.offset)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -328,6 +329,13 @@ def in_new_array(model: Model, users: Any) -> Floats:
     out = np.empty((len(codes), model.train.n_items), dtype=np.float32)
     model.scores_into(codes, out)
     return out
+
+
+def scores_of_newcomer(model: Linear, items: Codes, values: Floats) -> Floats:
+    """The scores of somebody new, of a model whose scores are inner products."""
+    out = np.empty((1, len(model.item_vectors.vectors)), dtype=np.float32)
+    model.item_vectors.multiply(model.newcomer(items, values), out)
+    return np.asarray(out[0])
 
 
 def check_finite(recipe: Any, what: str, array: NDArray[Any]) -> None:

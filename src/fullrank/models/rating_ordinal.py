@@ -13,7 +13,8 @@ from fullrank.data.canonical import checked_codes, frozen
 from fullrank.data.ids import Codes
 from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError
-from fullrank.kernels.product import product
+from fullrank.kernels.threads import one_blas_thread
+from fullrank.models.linear import ItemVectors, People, pair_scores
 from fullrank.models.model import Floats, check_finite, described, in_new_array
 
 Doubles: TypeAlias = NDArray[np.float64]
@@ -50,8 +51,8 @@ class OrdinalFactors:
             raise DataError(f"{type(self.recipe).__name__}: thresholds or levels do not rise; fit the model again.")
 
     @cached_property
-    def _across(self) -> Floats:
-        return np.ascontiguousarray(self.items.T)
+    def _item_vectors(self) -> ItemVectors:
+        return ItemVectors(self.items, self.bias)
 
     def probabilities(self, users: Codes, items: Codes) -> Doubles:
         """The distribution over `levels` of each pair (users[n], items[n]), by codes; rows sum to 1."""
@@ -59,12 +60,16 @@ class OrdinalFactors:
         item = checked_codes(np.asarray(items), self.train.n_items, "item")
         if len(user) != len(item):
             raise DataError(f"{len(user)} users but {len(item)} items; give pairs of them.")
-        y = np.einsum("nf,nf->n", self.users[user].astype(np.float64), self.items[item]) + self.bias[item]
+        y = pair_scores(self.users, user, self.items, item) + self.bias[item]
         return distribution(y, self.thresholds[user])
+
+    def exact_scores(self, users: Codes) -> Doubles:
+        """The scores of known users (codes) by which they are ranked: the same bits on every machine."""
+        return self._worth(self.users[users], self.thresholds[users])
 
     def scores_into(self, users: Codes, out: Floats) -> None:
         """Fill `out` (users, items) with the scores of known users (codes)."""
-        self._scored(self.users[users], self.thresholds[users], out)
+        out[:] = self.exact_scores(users)
 
     def scores(self, users: Codes) -> Floats:
         """The same in a new array."""
@@ -75,10 +80,8 @@ class OrdinalFactors:
 
     def history_scores(self, items: Codes, values: Floats) -> Floats:
         """The scores of somebody new, from what they did."""
-        out = np.empty((1, len(self.items)), dtype=np.float32)
         vector, thresholds = self.fold_in(items, values)
-        self._scored(vector[None, :], thresholds[None, :], out)
-        return np.asarray(out[0])
+        return np.asarray(self._worth(vector[None, :], thresholds[None, :])[0], dtype=np.float32)
 
     def fold_in(self, items: Codes, values: Floats) -> tuple[Floats, Floats]:
         """The vector and thresholds of somebody new, from what they did: the best by their own likelihood."""
@@ -90,20 +93,18 @@ class OrdinalFactors:
             known = self.history[codes].sum(axis=0, dtype=np.float64) / np.sqrt(len(codes))
         rows = self.items[codes].astype(np.float64)
         design = np.hstack([rows, np.ones((len(codes), 1))])
-        base = rows @ known + self.bias[codes]
-        found = newton(design, base, nearest(self.levels, values), self.common, self.recipe.reg * len(codes))
+        with one_blas_thread():
+            base = rows @ known + self.bias[codes]
+            found = newton(design, base, nearest(self.levels, values), self.common, self.recipe.reg * len(codes))
         return (known + found[:-1]).astype(np.float32), (self.common - found[-1]).astype(np.float32)
 
-    def _scored(self, vectors: Floats, thresholds: Floats, out: Floats) -> None:
+    def _worth(self, vectors: Floats, thresholds: Floats) -> Doubles:
         """weight_S - sum over s of (weight_s+1 - weight_s) sigma(t_s - y)."""
-        from scipy.special import expit
+        from fullrank.kernels.levels import expected_worth
 
-        product(vectors, self._across, out)
-        out += self.bias
-        y = out.copy()
-        out[:] = self.weights[-1]
-        for s, rise in enumerate(np.diff(self.weights)):
-            out -= rise * expit(thresholds[:, s : s + 1] - y)
+        y = self._item_vectors.exact(People(vectors, np.zeros(len(vectors))))
+        expected_worth(y, thresholds, self.weights)
+        return y
 
 
 def distribution(y: Doubles, thresholds: NDArray[Any]) -> Doubles:

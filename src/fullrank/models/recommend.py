@@ -8,8 +8,11 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from fullrank.data.canonical import frozen, owned
 from fullrank.data.ids import Codes, Ids, Name
 from fullrank.errors import DataError, ParameterError, check_integer
+from fullrank.kernels.near import Near
+from fullrank.models.linear import Linear, exact_scores_of, exactly
 from fullrank.models.model import Floats, Model
 
 History: TypeAlias = Mapping[Name, float] | Iterable[Name]  # items with values, or just items
@@ -41,31 +44,59 @@ def recommend(
     check_integer("n", n, 1)
     if (user is None) == (history is None):
         raise ParameterError("recommend needs either a user or a history.")
-    scores, seen, fallback = _scores(model, user, history)
+    (scores, near), seen, fallback = _scores(model, user, history)
     ids = model.train.items
-    allowed = np.ones(len(ids), dtype=bool) if only is None else np.zeros(len(ids), dtype=bool)
-    if only is not None:
-        allowed[ids.codes(list(only))] = True
-    if exclude is not None:
-        allowed[seen if isinstance(exclude, str) else ids.codes(list(exclude))] = False
-    best = _best(np.where(allowed, scores, -np.inf), min(n, int(allowed.sum())))
-    return Recommended([ids.name(int(code)) for code in best], scores[best].tolist(), fallback)
+    hidden = _hidden(ids, seen, exclude, only)
+    best, worth = _best(scores, near, hidden, min(n, len(ids) - len(hidden)))
+    return Recommended([ids.name(int(code)) for code in best], worth.tolist(), fallback)
 
 
-def _scores(model: Model, user: Name | None, history: History | None) -> tuple[Floats, Codes, str]:
-    """Scores of all items, the items seen, and what was fallen back on."""
-    nothing = np.zeros(0, dtype=np.int32)
+def _scores(model: Model, user: Name | None, history: History | None) -> tuple[tuple[Any, Near], Codes, str]:
+    """A row of scores of all items and how near they are to canonical ones, the items seen, what was fallen back on."""
     if history is not None:
         codes, values = history_of(history, model.train.items)
         if len(codes):
-            return model.history_scores(codes, values), codes, ""
+            return _newcomer(model, codes, values), codes, ""
     elif user in model.train.users:
         code = model.train.users.code(user)  # type: ignore[arg-type]
         first, end = model.train.starts[code], model.train.starts[code + 1]
         if end > first:
-            return model.scores(np.array([code], dtype=np.int32))[0], model.train.item[first:end], ""
-    popular = np.bincount(model.train.item, minlength=model.train.n_items).astype(np.float32)
-    return popular, nothing, "popular"
+            return _known(model, np.array([code], dtype=np.int32)), model.train.item[first:end], ""
+    popular = np.bincount(model.train.item, minlength=model.train.n_items).astype(np.float32)[None, :]
+    return (popular, exactly(popular)), np.zeros(0, dtype=np.int32), "popular"
+
+
+def _known(model: Model, user: Codes) -> tuple[Any, Near]:
+    if isinstance(model, Linear):
+        return model.item_vectors.block(model.people(user), _room(model))
+    scores = np.array(exact_scores_of(model, user))
+    return scores, exactly(scores)
+
+
+def _newcomer(model: Model, items: Codes, values: Floats) -> tuple[Any, Near]:
+    if isinstance(model, Linear):
+        return model.item_vectors.block(model.newcomer(items, values), _room(model))
+    scores = np.array(model.history_scores(items, values))[None, :]
+    return scores, exactly(scores)
+
+
+def _room(model: Model) -> Any:
+    return lambda kind: np.empty((1, model.train.n_items), dtype=kind)
+
+
+def _hidden(
+    ids: Ids, seen: Codes, exclude: Literal["seen"] | Iterable[Name] | None, only: Iterable[Name] | None
+) -> Codes:
+    """The codes of the items that are not recommended, each once."""
+    out = np.zeros(0, dtype=np.int32)
+    if exclude is not None:
+        out = seen if isinstance(exclude, str) else np.unique(ids.codes(list(exclude)))
+    if only is None:
+        return out
+    allowed = np.zeros(len(ids), dtype=bool)
+    allowed[ids.codes(list(only))] = True
+    allowed[out] = False
+    return np.flatnonzero(~allowed).astype(np.int32)
 
 
 def history_of(history: History, items: Ids) -> tuple[Codes, Floats]:
@@ -82,11 +113,13 @@ def history_of(history: History, items: Ids) -> tuple[Codes, Floats]:
     return codes[order], values[order]
 
 
-def _best(scores: NDArray[Any], n: int) -> NDArray[np.intp]:
-    """Positions of the n highest scores, best first, of equal ones the first."""
-    if n == 0:
-        return np.zeros(0, dtype=np.intp)
-    cut = np.partition(scores, len(scores) - n)[len(scores) - n]
-    above, level = np.flatnonzero(scores > cut), np.flatnonzero(scores == cut)
-    found = np.concatenate([above, level[: n - len(above)]])
-    return found[np.lexsort((found, -scores[found]))]
+def _best(scores: NDArray[Any], near: Near, hidden: Codes, n: int) -> tuple[Codes, NDArray[np.float64]]:
+    """The n items of the highest canonical scores in a row, best first, of equal ones the first."""
+    from fullrank.kernels.topn import top_block
+
+    best, worth = np.empty((1, n), dtype=np.int32), np.empty((1, n))
+    lists = owned(np.array([0, len(hidden)]), np.int64), owned(hidden, np.int32)
+    none = frozen(np.zeros(2, dtype=np.int64)), frozen(np.zeros(0, dtype=np.int32))
+    if n and top_block(scores, near, frozen(np.zeros(1, dtype=np.int32)), *lists, *none, best, worth) >= 0:
+        raise DataError("a score is NaN or infinite; fit with a smaller rate or more regularisation.")
+    return best[0], worth[0]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +12,21 @@ import numpy as np
 
 from fullrank.data.interactions import Interactions
 from fullrank.data.split import Split
+from fullrank.evaluation.rank import rank_and_top
 from fullrank.kernels.threads import threads
 from fullrank.models.files import load, save
+from fullrank.models.linear import Linear
 from fullrank.models.recommend import recommend
 
 
 def check_recipe(recipe: Any, split: Split[Interactions]) -> None:
     """Fit on a split and assert what users rely on; an AssertionError says what does not hold.
 
-    The same bytes again, for any number of threads and any order of rows; finite scores of the right shape, the same
-    for one user as for many; nothing seen is recommended; nobody unknown fails; a file gives the same model back.
+    On one type of processor the model file has the same bytes again, for any number of threads and any order of rows.
+    From a model, ranks and lists are the same for any number of threads, in any block, for one user alone as for all;
+    of models whose scores are inner products (`fullrank.models.linear`) on any machine. Scores are finite and of the
+    right shape, and those of one user are the scores of many to 1e-6 of the product of the norms. Nothing seen is
+    recommended; nobody unknown fails; a file gives the same model back.
     """
     train = split.train
     model = recipe.fit(train, seed=7)
@@ -30,31 +37,64 @@ def check_recipe(recipe: Any, split: Split[Interactions]) -> None:
     assert np.isfinite(scores).all(), "a score is not finite"
     assert model.recipe == recipe
     assert model.train is train
-    _check_repeatable(recipe, train, scores)
-    one = model.scores(everybody[-1:])[0]
-    assert one.tobytes() == scores[-1].tobytes(), "scores of a user depend on who is asked for beside"
-    _check_lists(model, train)
+    apart = np.abs(model.scores(everybody[-1:])[0] - scores[-1])
+    assert (apart <= 1e-6 * _size(model, everybody[-1:])).all(), "scores of a user depend on who is asked for beside"
+    recipes = {type(recipe).__name__: type(recipe)}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.fr"
-        save(model, path, recipes={type(recipe).__name__: type(recipe)})
-        again = load(path, recipes={type(recipe).__name__: type(recipe)})
-        assert again.recipe == recipe
-        assert again.scores(everybody).tobytes() == scores.tobytes(), "a file gives another model back"
+        save(model, path, recipes=recipes)
+        _check_repeatable(recipe, train, path, recipes)
+        again = load(path, recipes=recipes)
+    assert again.recipe == recipe
+    _check_ranks(model, again, split)
+    _check_lists(model, train)
 
 
-def _check_repeatable(recipe: Any, train: Interactions, scores: Any) -> None:
+def _size(model: Any, users: Any) -> Any:
+    """What scores are compared to: the product of the norms; 0 for sums of our own, which have an order."""
+    if not isinstance(model, Linear):
+        return 0
+    people = model.people(users)
+    return np.linalg.norm(model.item_vectors.beside(people)) * model.item_vectors.reach + np.abs(people.offset)
+
+
+@contextmanager
+def _so_many(count: int) -> Iterator[None]:
     before = threads()
+    try:
+        yield threads(count)  # type: ignore[misc]
+    finally:
+        threads(before)
+
+
+def _check_repeatable(recipe: Any, train: Interactions, path: Path, recipes: dict[str, Any]) -> None:
+    """The same file for any number of threads, and for shuffled rows."""
     shuffled = np.random.default_rng(0).permutation(len(train))
     user, item = train.users.names[train.user[shuffled]], train.items.names[train.item[shuffled]]
     value = None if train.value is None else train.value[shuffled]
     same = Interactions.of(user, item, value, users=train.users, items=train.items)
-    try:
-        for count, data in ((1, train), (2, same), (4, train)):
-            threads(count)
-            again = recipe.fit(data, seed=7).scores(np.arange(train.n_users, dtype=np.int32))
-            assert again.tobytes() == scores.tobytes(), f"other bytes with {count} threads, or for shuffled rows"
-    finally:
-        threads(before)
+    for count, data in ((1, train), (2, same), (4, train)):
+        with _so_many(count):
+            save(recipe.fit(data, seed=7), path.with_name("again.fr"), recipes=recipes, overwrite=True)
+        again = path.with_name("again.fr").read_bytes()
+        assert again == path.read_bytes(), f"another file with {count} threads, or for shuffled rows"
+
+
+def _check_ranks(model: Any, again: Any, split: Split[Interactions]) -> None:
+    """The same ranks and lists from model and file, in any block, for any number of threads."""
+    ranks, lists = rank_and_top(model, split, 5)
+    for which, count, block in ((again, 1, None), (model, 1, 1), (model, 2, 7), (model, 3, 64)):
+        with _so_many(count):
+            found = rank_and_top(which, split, 5, block=block)
+        how = "from a file" if which is again else f"in blocks of {block}, with {count} threads"
+        assert found[0] == ranks, f"other ranks {how}"
+        assert found[1].item.tobytes() == lists.item.tobytes(), f"other lists {how}"
+        assert found[1].score.tobytes() == lists.score.tobytes(), f"other scores of lists {how}"
+    user = int(lists.user[-1])
+    if split.train.starts[user + 1] > split.train.starts[user] and split.valid is None and split.visible is None:
+        alone = recommend(model, split.train.users.name(user), n=5)
+        assert alone.items == lists.names(-1), "another list for one user alone"
+        assert alone.scores == lists.score[-1, : len(alone.items)].tolist(), "other scores for one user alone"
 
 
 def _check_lists(model: Any, train: Interactions) -> None:

@@ -36,7 +36,7 @@ class SessionsWorld:
 
     def benefits(self, users: ArrayLike | None = None) -> Floats:
         """b_ui = users_u · items_i of these users (or of all): (these users, items)."""
-        scores: Floats = self.users[shared.selected(users, len(self.users))] @ self.items.T
+        scores: Floats = shared.products(self.users[shared.selected(users, len(self.users))], self.items)
         return scores
 
     def values(self, user: int, offers: ArrayLike) -> Reals:

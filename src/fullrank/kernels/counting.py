@@ -1,0 +1,295 @@
+"""Counting who is above: one pass over a block of scores, no sort.
+
+Legend: s scores of one case over all items, c canonical scores of its h held-out items. Scores above `high` are surely
+above c, those below `low` surely below; what lies between is too close to tell and asked for its canonical score. Where
+s are the canonical scores, low and high are c, and what lies between is tied.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullrank.kernels.compiling import kernel
+from fullrank.kernels.exact_dot import exact_dot
+from fullrank.kernels.near import Near
+from fullrank.kernels.random import mixed
+
+Array = NDArray[Any]
+
+
+BUCKETS = 1024
+FEW = 32  # held-out items that are counted one by one
+RUN = 128  # items that are looked at together for some that are close
+
+
+@kernel
+def _count(s: Array, low: Array, high: Array, h: int, above: Array, tied: Array, ask: Array) -> Any:
+    """How many are surely above each c, and how many too close to tell: a pass over s for each.
+
+    The latter, (c, item), are put into `ask`, if there is any room in it at all; returns how many, or -1 where there
+    is too little.
+    """
+    asked: Any = 0
+    for i in range(h):
+        higher, reached = np.int32(0), np.int32(0)
+        for j in range(s.shape[0]):
+            higher = np.int32(higher + np.int32(s[j] > high[i]))
+            reached = np.int32(reached + np.int32(s[j] >= low[i]))
+        above[i], tied[i] = higher, reached - higher
+        left = tied[i] if ask.shape[1] > 0 else 0
+        for first in range(0, s.shape[0], RUN):
+            if left == 0:
+                break
+            found, last = np.int32(0), min(first + RUN, s.shape[0])
+            for j in range(first, last):
+                found = np.int32(found + np.int32(s[j] >= low[i]) * np.int32(s[j] <= high[i]))
+            if found:
+                if asked + RUN > ask.shape[1]:
+                    return -1
+                for j in range(first, last):  # without a branch, which would be guessed wrong for half of the scores
+                    ask[0, asked], ask[1, asked] = i, j
+                    asked += np.int32(s[j] >= low[i]) * np.int32(s[j] <= high[i])
+                left -= found
+    return asked
+
+
+@kernel
+def _count_many(
+    s: Array, low: Array, high: Array, h: int, above: Array, tied: Array, ask: Array,
+    beside: Array, key: Array, place: Array, bucket: Array,
+) -> Any:  # fmt: skip
+    """The same in two passes for any number of c: buckets first, then exactly within the buckets that hold a c.
+
+    Buckets are a monotone function of the score, so that all of a higher bucket are above, all of a lower one
+    below. A c is in the buckets of both low and high, and in those between. Returns -2, with nothing filled, where
+    most scores share buckets with many c and `_count` is faster.
+    `bucket` has rows: 0 scores and 1 c in it, 2 scores in higher ones, 3 where its c begin in `place`.
+    """
+    bottom, top = low[0], high[0]
+    for i in range(h):
+        bottom, top = min(bottom, low[i]), max(top, high[i])
+    scale = s.dtype.type((BUCKETS - 2) / max(np.float64(top) - np.float64(bottom), 1e-30))
+    if not (scale > 0 and scale < np.float32(3e38)):
+        return -2
+    bucket[:] = 0
+    for j in range(s.shape[0]):
+        key[j] = _bucket(s[j], bottom, scale)
+    for j in range(s.shape[0]):
+        bucket[0, key[j]] += np.uint32(1)
+    for i in range(h):
+        for b in range(_bucket(low[i], bottom, scale), _bucket(high[i], bottom, scale) + 1):
+            bucket[1, b] += np.uint32(1)
+    work, total, last = 0, np.uint32(0), np.uint32(0)
+    for b in range(BUCKETS - 1, -1, -1):
+        here, mine = bucket[0, b], bucket[1, b]
+        bucket[2, b] = total
+        work += here * mine
+        total += here
+        last += mine
+        bucket[3, b] = last
+    if last > place.shape[0] or 4 * work > s.shape[0] * h:
+        return -2
+    for i in range(h):
+        for b in range(_bucket(low[i], bottom, scale), _bucket(high[i], bottom, scale) + 1):
+            bucket[3, b] -= np.uint32(1)
+            place[bucket[3, b]] = i
+            above[i], tied[i] = bucket[2, b], 0
+    asked: Any = 0
+    many, any_room = np.uint32(0), ask.shape[1] > 0
+    for j in range(s.shape[0]):  # scores that share a bucket with some c, without a branch
+        beside[many] = j
+        many += np.uint32(bucket[1, key[j]] > 0)
+    for n in range(many):
+        j, b = beside[n], key[beside[n]]
+        if any_room and asked + bucket[1, b] > ask.shape[1]:
+            return -1
+        for m in range(bucket[3, b], bucket[3, b] + bucket[1, b]):
+            i, x = place[m], s[j]
+            close = np.int32(x >= low[i]) * np.int32(x <= high[i])
+            above[i] += x > high[i]
+            tied[i] += close
+            if any_room:
+                ask[0, asked], ask[1, asked] = i, j
+                asked += close
+    return asked
+
+
+@kernel
+def _bucket(x: Any, bottom: Any, scale: Any) -> Any:
+    return np.uint16(np.int32(min(max((x - bottom) * scale + np.float32(1), np.float32(0)), np.float32(BUCKETS - 1))))
+
+
+@kernel
+def count_block(
+    scores: Array, near: Near, c: Array, users: Array, start: Array, held: Array,
+    seen_start: Array, seen: Array, more_start: Array, more: Array,
+    above: Array, tied: Array, before: Array, pool: Array, leaks: Array,
+) -> int:  # fmt: skip
+    """Fill above, tied and before for every held-out item of these cases, pool and leaks for every case.
+
+    `c` are the canonical scores of the held-out items, without offsets, and are overwritten. `scores` has a row per
+    case and is overwritten: who is no irrelevant candidate falls to -inf, so that counting needs no further look at
+    lists. `users` are the cases' rows in the lists of excluded items. A held-out item that is excluded as well stays
+    and counts as a leak. Returns the first case with a score that is not finite, or -1: irrelevant candidates are as
+    many as finite scores are left.
+    """
+    vectors, items, reach = near.vectors, near.items, near.reach
+    n, exact = scores.shape[1], items.shape[0] == 0
+    gone = scores.dtype.type(-np.inf)
+    longest = 0
+    for case in range(scores.shape[0]):
+        longest = max(longest, start[case + 1] - start[case])
+    low, high = np.empty(longest, dtype=scores.dtype), np.empty(longest, dtype=scores.dtype)
+    key, beside = np.empty(n, dtype=np.uint16), np.empty(n, dtype=np.uint32)
+    place, bucket = np.empty(2 * longest, dtype=np.uint32), np.empty((4, BUCKETS), dtype=np.uint32)
+    no_room, ask = np.empty((2, 0), dtype=np.uint32), np.empty((2, 4 * longest + 4 * RUN), dtype=np.uint32)
+    for case in range(scores.shape[0]):
+        s, user, first = scores[case], users[case], start[case]
+        h = start[case + 1] - first
+        own, higher, equal = c[first : first + h], above[first : first + h], tied[first : first + h]
+        hidden, sound = 0, True
+        tau, slack, offset = np.float64(near.tau[case]), near.slack[case], near.offset[case]
+        width = slack + tau * near.furthest
+        for i in range(h):
+            away = width + near.unit * (abs(own[i]) + width)
+            low[i], high[i] = own[i] - away, own[i] + away
+            sound &= abs(own[i]) < np.inf
+        for e in range(seen_start[user], seen_start[user + 1]):
+            hidden += s[seen[e]] != gone
+            sound &= s[seen[e]] < np.inf
+            s[seen[e]] = gone
+        for e in range(more_start[user], more_start[user + 1]):
+            hidden += s[more[e]] != gone
+            sound &= s[more[e]] < np.inf
+            s[more[e]] = gone
+        for i in range(h):
+            leaks[case] += s[held[first + i]] == gone
+            s[held[first + i]] = gone
+        pool[case] = n - hidden - h + leaks[case]
+        if exact:
+            finite = np.int32(0)
+            for j in range(n):
+                finite = np.int32(finite + np.int32(abs(s[j]) < np.inf))
+            sound &= finite == pool[case]
+        if not sound:
+            return case
+        asked = -1
+        while asked < 0:
+            room = no_room if exact or tau == 0 else ask  # of a vector of zeros, all products are 0 and exact
+            asked = -2
+            if h > FEW:
+                asked = _count_many(s, low, high, h, higher, equal, room, beside, key, place, bucket)
+            if asked == -2:
+                asked = _count(s, low, high, h, higher, equal, room)
+            if asked < 0:
+                ask = np.empty((2, 4 * ask.shape[1]), dtype=np.uint32)
+        for m in range(asked):
+            i, j = ask[0, m], ask[1, m]
+            apart = np.float64(s[j]) - own[i]
+            if abs(apart) <= tau * reach[j] + slack:
+                x = 0.0
+                if reach[j] > 0:
+                    for k in range(vectors.shape[1]):
+                        x += np.float64(vectors[case, k]) * np.float64(items[j, k])
+                apart = (x + offset) - (own[i] + offset)
+            higher[i] += apart > 0
+            equal[i] -= apart != 0
+        for i in range(h):
+            own[i] += offset
+        for i in range(h):
+            ahead = np.int32(0)
+            for j in range(h):
+                ahead = np.int32(ahead + np.int32(own[j] > own[i]))
+            before[first + i] = ahead
+    return -1
+
+
+@kernel
+def sample_block(
+    scores: Array, near: Near, users: Array, start: Array, held: Array,
+    seen_start: Array, seen: Array, more_start: Array, more: Array,
+    m: int, seed: int, replace: bool,
+    above: Array, tied: Array, before: Array, pool: Array, full: Array, leaks: Array,
+) -> int:  # fmt: skip
+    """The same among m irrelevant candidates drawn for every case; `full` counts all it could have drawn.
+
+    Draws depend on (seed, user, number of the draw) only: every model meets the same ones. Where there
+    are no more than m without replacement, all are taken. With vectors only what was drawn is scored: `scores` then
+    has no rows.
+    """
+    exact = near.items.shape[0] == 0
+    n = scores.shape[1] if exact else near.items.shape[0]
+    longest = 0
+    for case in range(users.shape[0]):
+        longest = max(longest, start[case + 1] - start[case])
+    c, drawn_c = np.empty(longest), np.empty(m)
+    state = np.zeros(n, dtype=np.uint8)  # 1: no candidate, 2: drawn already
+    drawn = np.empty(m, dtype=np.int64)
+    for case in range(users.shape[0]):
+        s = scores[case] if exact else scores[0]
+        user, first, last = users[case], start[case], start[case + 1]
+        for e in range(seen_start[user], seen_start[user + 1]):
+            state[seen[e]] = 1
+        for e in range(more_start[user], more_start[user + 1]):
+            state[more[e]] = 1
+        for row in range(first, last):
+            leaks[case] += state[held[row]] == 1
+            state[held[row]] = 1
+        rest = 0
+        for j in range(n):
+            rest += state[j] == 0
+        full[case] = rest
+        taken = 0
+        if not replace and rest <= m:
+            for j in range(n):
+                if state[j] == 0:
+                    drawn[taken] = j
+                    taken += 1
+        elif rest > 0:
+            count = np.uint64(0)
+            key = mixed(mixed(np.uint64(seed)) + np.uint64(user))
+            while taken < m:
+                count += np.uint64(1)
+                j = int(np.float64(mixed(key + count) >> np.uint64(11)) * 2.0**-53 * n)
+                if state[j] == 0:
+                    drawn[taken] = j
+                    taken += 1
+                    if not replace:
+                        state[j] = 2
+        pool[case] = taken
+        sound = True
+        for d in range(taken):
+            drawn_c[d] = _score(s, near, case, drawn[d])
+            sound &= abs(drawn_c[d]) < np.inf
+            state[drawn[d]] = 0
+        for row in range(first, last):
+            c[row - first] = _score(s, near, case, held[row])
+            sound &= abs(c[row - first]) < np.inf
+            state[held[row]] = 0
+        for e in range(seen_start[user], seen_start[user + 1]):
+            state[seen[e]] = 0
+        for e in range(more_start[user], more_start[user + 1]):
+            state[more[e]] = 0
+        if not sound:
+            return case
+        for row in range(first, last):
+            own = c[row - first]
+            higher, equal, ahead = 0, 0, 0
+            for d in range(taken):
+                higher += drawn_c[d] > own
+                equal += drawn_c[d] == own
+            for other in range(last - first):
+                ahead += c[other] > own
+            above[row], tied[row], before[row] = higher, equal, ahead
+    return -1
+
+
+@kernel
+def _score(s: Array, near: Near, case: int, item: int) -> Any:
+    """The canonical score of an item for a case."""
+    if near.items.shape[0] == 0:
+        return np.float64(s[item])
+    return exact_dot(near.vectors, case, near.items, item) + near.offset[case]

@@ -1,0 +1,66 @@
+"""Scores that are the same on every machine: inner products summed in float64 and in one order.
+
+BLAS adds up in an order of its own, which depends on processor, block and threads. The score that ranks and lists are
+defined by, the *canonical* one, is
+
+    ((p_0 q_0 + p_1 q_1) + p_2 q_2) + ...,  then + offset,
+
+with every number as float64. Of float32 vectors each product is exact (24 + 24 <= 53 bits), so that a fused step has
+the same bits as two; of float64 ones nothing is fused, because these kernels are compiled without fast math.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullrank.kernels.compiling import kernel
+
+Array = NDArray[Any]
+
+
+@kernel
+def exact_dot(vectors: Array, row: int, items: Array, item: int) -> float:
+    """The canonical inner product of a vector and an item."""
+    total = 0.0
+    for k in range(vectors.shape[1]):
+        total += np.float64(vectors[row, k]) * np.float64(items[item, k])
+    return total
+
+
+@kernel
+def exact_pairs(vectors: Array, row: Array, items: Array, item: Array, out: Array) -> None:
+    """Those of vectors[row[n]] and items[item[n]]: products first, then four sums side by side, none of which waits."""
+    f, fours = vectors.shape[1], out.shape[0] - out.shape[0] % 4
+    pq = np.empty(4 * f)
+    for n in range(0, fours, 4):
+        for m in range(4):
+            u, i = row[n + m], item[n + m]
+            for k in range(f):
+                pq[m * f + k] = np.float64(vectors[u, k]) * np.float64(items[i, k])
+        a, b, c, d = 0.0, 0.0, 0.0, 0.0
+        for k in range(f):
+            a += pq[k]
+            b += pq[f + k]
+            c += pq[2 * f + k]
+            d += pq[3 * f + k]
+        out[n], out[n + 1], out[n + 2], out[n + 3] = a, b, c, d
+    for n in range(fours, out.shape[0]):
+        out[n] = exact_dot(vectors, row[n], items, item[n])
+
+
+@kernel
+def exact_rows(vectors: Array, across: Array, offset: Array, out: Array) -> None:
+    """out[row] = vectors[row] @ across + offset[row]: the sums of all items side by side, each in its order."""
+    for row in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[row, j] = 0
+        for k in range(across.shape[0]):
+            x = np.float64(vectors[row, k])
+            if x != 0:  # adding zeros changes nothing
+                for j in range(out.shape[1]):
+                    out[row, j] += x * np.float64(across[k, j])
+        for j in range(out.shape[1]):
+            out[row, j] += offset[row]

@@ -1,0 +1,183 @@
+"""Scores that are inner products, and how near a product by BLAS comes to them.
+
+    score(u, i) = <p_u, q_i> + bias_i + offset_u
+
+Ranks and lists are defined by the canonical scores of `fullrank.kernels.exact_dot`; a product by BLAS only tells who
+is close enough to be asked for them. So they are the same on every machine, in every block, for any number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullrank.data.canonical import frozen, owned
+from fullrank.data.ids import Codes
+from fullrank.kernels.near import Near
+
+Vectors: TypeAlias = NDArray[Any]  # float32 or float64
+Doubles: TypeAlias = NDArray[np.float64]
+Room: TypeAlias = Callable[[Any], NDArray[Any]]  # memory for a block of scores of this type
+
+MARGIN = 1 + 2.0**-10  # covers that the bounds themselves are computed in floating point
+
+
+class People(NamedTuple):
+    """Those who are scored: their vectors (people, factors), and what is added to all scores of each (people,)."""
+
+    vectors: Vectors
+    offset: Doubles
+
+
+@runtime_checkable
+class Linear(Protocol):
+    """A model whose scores are inner products offers what canonical scoring needs, here and nowhere else."""
+
+    @property
+    def item_vectors(self) -> ItemVectors:
+        """What people are multiplied with."""
+
+    def people(self, users: Codes) -> People:
+        """Known users, by codes."""
+
+    def newcomer(self, items: Codes, values: NDArray[np.float32]) -> People:
+        """Somebody new, from what they did: one row."""
+
+
+@dataclass(frozen=True, eq=False)
+class ItemVectors:
+    """The items of a model, ready to be multiplied with people.
+
+    A bias is one more coordinate of the item, whose counterpart is 1: the sum then ends with it.
+    """
+
+    vectors: Vectors  # (items, factors)
+    bias: Vectors | None = None  # (items,)
+
+    @cached_property
+    def rows(self) -> Vectors:
+        """(items, width): the vectors, and the biases as their last coordinate."""
+        if self.bias is None:
+            return self.vectors
+        return frozen(np.column_stack([self.vectors, self.bias]))
+
+    @cached_property
+    def across(self) -> Vectors:
+        """(width, items): the same, as products go through them."""
+        return frozen(np.ascontiguousarray(self.rows.T))
+
+    @cached_property
+    def reach(self) -> Vectors:
+        """The norm of every row, rounded up; 0 for zeros only."""
+        return frozen(_norms(self.rows))
+
+    @cached_property
+    def furthest(self) -> float:
+        """The largest norm of all."""
+        return float(self.reach.max(initial=0))
+
+    def beside(self, people: People) -> Vectors:
+        """The vectors of people with the counterpart of the bias: (people, width)."""
+        if self.bias is None:
+            return np.require(people.vectors, requirements=["C", "W"])
+        ones = np.ones((len(people.vectors), 1), dtype=self.rows.dtype)
+        return np.hstack([people.vectors, ones])
+
+    def multiply(self, people: People, out: NDArray[Any]) -> None:
+        """Scores by BLAS into `out` (people, items), with the last bits of this machine."""
+        np.matmul(self.beside(people), self.across, out=out)
+        if people.offset.any():
+            out += people.offset.astype(out.dtype)[:, None]
+
+    def exact(self, people: People) -> Doubles:
+        """Canonical scores of all items, (people, items): some ten times as long as by BLAS."""
+        from fullrank.kernels.exact_dot import exact_rows
+
+        out = np.empty((len(people.vectors), len(self.rows)))
+        exact_rows(self.beside(people), self.across, people.offset, out)
+        return out
+
+    def block(self, people: People, room: Room) -> tuple[Vectors, Near]:
+        """A filter for the ranking of all items: products by BLAS, and how near they are to canonical scores."""
+        near = self.near(people)
+        if near is None:  # a product may overflow, or somebody's vector is not finite, which the kernels tell
+            exact = self.exact(people)
+            return exact, exactly(exact)
+        scores = room(self.rows.dtype)
+        np.matmul(near.vectors, self.across, out=scores)
+        return scores, near
+
+    def near(self, people: People) -> Near | None:
+        """How near products of these people come to canonical scores; None where they might overflow.
+
+        A sum of f products, each step rounded with unit u, in any order, with fused steps or without, is within
+        f u / (1 - f u) sum |p_k q_k| of the real one (Higham 2002, section 3.1), hence of |p||q| by Cauchy and Schwarz:
+        u of the products' type for BLAS, 2^-53 for the canonical sum. With one more step for rounding a bound to the
+        type of the products, the two together are tau |q|. The slack is what may be lost where numbers below the
+        smallest normal one are flushed to zero, in every step and factor, and what float64 rounds when an offset is
+        added.
+        """
+        kind = np.finfo(self.rows.dtype)
+        vectors, steps = self.beside(people), self.rows.shape[1] + 1
+        norms = _norms(vectors).astype(np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            most = norms * self.furthest
+        unit = float(kind.eps) / 2
+        if steps * unit > 0.25 or not (most < float(kind.max) / 16).all():
+            return None
+        tau = norms * (MARGIN * sum(steps * u / (1 - steps * u) for u in (unit, 2.0**-53)))
+        lost = 4 * steps * float(kind.tiny) * (1 + norms) * (1 + self.furthest)
+        slack = lost + 2.0**-50 * (np.abs(people.offset) + most)
+        smallest = kind.tiny * (norms > 0)
+        return Near(
+            vectors, self.rows, self.reach, np.maximum(tau, smallest).astype(self.rows.dtype), slack, people.offset,
+            self.furthest, float(kind.eps) if kind.bits < 64 else 0.0,
+        )  # fmt: skip
+
+
+def _norms(rows: Vectors) -> Vectors:
+    """Upper bounds of the norms of rows, in their type; 0 for zeros only, infinite or NaN where the rows are."""
+    largest = np.abs(rows).max(axis=1, initial=0).astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        square = np.einsum("nf,nf->n", rows, rows, dtype=np.float64)
+        safe = (square > 1e-200) & (square < 1e200)  # of float64 rows, squares may leave the range
+        found = MARGIN * np.where(safe, np.sqrt(square), largest * np.sqrt(rows.shape[1]))
+        tiny = float(np.finfo(rows.dtype).tiny)
+        return np.where(largest == 0, 0, np.maximum(found, tiny)).astype(rows.dtype)
+
+
+def exactly(scores: NDArray[Any]) -> Near:
+    """That a block of scores, in float32 or float64, is canonical."""
+    people, kind = len(scores), scores.dtype
+    none, zeros = frozen(np.zeros(0, dtype=kind)), np.zeros(people)
+    vectors, items = np.zeros((people, 0), dtype=kind), frozen(np.zeros((0, 0), dtype=kind))
+    return Near(vectors, items, none, zeros.astype(kind), zeros, zeros, 0.0, 0.0)
+
+
+def pair_scores(vectors: Vectors, user: Codes, items: Vectors, item: Codes) -> Doubles:
+    """The canonical inner products of pairs: vectors[user[n]] and items[item[n]]."""
+    from fullrank.kernels.exact_dot import exact_pairs
+
+    out = np.empty(len(item))
+    exact_pairs(vectors, owned(user, np.int32), items, owned(item, np.int32), out)
+    return out
+
+
+def held_scores(scores: Vectors, near: Near, start: NDArray[np.int64], item: Codes) -> Doubles:
+    """The canonical scores, without offsets, of items item[start[row]] .. of every row of a block."""
+    row = np.repeat(np.arange(len(start) - 1, dtype=np.int32), np.diff(start))
+    if not len(near.items):
+        return scores[row, item].astype(np.float64)
+    return pair_scores(near.vectors, frozen(row), near.items, item)
+
+
+def exact_scores_of(model: Any, users: Codes) -> NDArray[Any]:
+    """The scores of known users (codes) for all items, as they are ranked: of inner products the canonical ones."""
+    if isinstance(model, Linear):
+        return model.item_vectors.exact(model.people(users))
+    return np.asarray(model.exact_scores(users) if hasattr(model, "exact_scores") else model.scores(users))
