@@ -133,7 +133,7 @@ class _OneThread:
             if not self.inside:
                 self.before = [(library, library.num_threads) for library in _libraries()]
                 for library, _ in self.before:
-                    library.set_num_threads(1)
+                    _set(library, 1)
             self.inside += 1
 
     def leave(self) -> None:
@@ -141,7 +141,7 @@ class _OneThread:
             self.inside -= 1
             if not self.inside:
                 for library, count in self.before:
-                    library.set_num_threads(count)
+                    _set(library, count)
 
 
 _one_thread = _OneThread()
@@ -159,6 +159,14 @@ def one_blas_thread() -> Iterator[None]:
         yield
     finally:
         _one_thread.leave()
+
+
+def _set(library: Any, count: int) -> None:
+    """Since 3.8, threadpoolctl lets one thread set OpenBLAS and ignores all others; here whoever comes first sets it."""
+    let_go = getattr(library, "clear_controlling_thread", lambda force: None)
+    let_go(force=True)
+    library.set_num_threads(count)
+    let_go(force=True)
 
 
 @cache
