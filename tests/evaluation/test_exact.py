@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import fullrank
+from fullrank import metrics
 from fullrank.data.ids import Ids
 from fullrank.data.interactions import Interactions
 from fullrank.data.split import Split
@@ -21,7 +23,9 @@ from fullrank.errors import DataError
 from fullrank.evaluation.candidates import Sampled
 from fullrank.evaluation.offers import offer_scores
 from fullrank.evaluation.rank import rank, rank_and_top
+from fullrank.evaluation.result import evaluate
 from fullrank.evaluation.top import top
+from fullrank.experiments.pairs import all_pairs
 from fullrank.kernels.threads import threads
 from fullrank.models.linear import ItemVectors, People, held_scores
 from fullrank.models.model import Factors
@@ -35,6 +39,7 @@ USERS, ITEMS, FACTORS = 300, 900, 24
 # what every machine must find; a change of these is a change of what ranks or lists are
 RANKS = "7e4b34226d52bf7a"
 LISTS = "50bf76071c72ea41"
+NUMBERS = "0771b157e678046b"
 
 
 @pytest.fixture(autouse=True)
@@ -75,7 +80,8 @@ def parted(seed: int = 0) -> Split[Interactions]:
         order = rng.permutation(ITEMS)
         train += [(user, item) for item in order[:30]]
         held += [(user, item) for item in order[30 : 31 + int(rng.integers(0, 60))]]
-    return Split(*(Interactions.of(*np.array(part).T, **ids) for part in (train, held)))
+    columns = (np.array(part).T for part in (train, held))
+    return Split(*(Interactions.of(user, item, 1 + (user + item) % 5, **ids) for user, item in columns))
 
 
 def canonical(left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -112,6 +118,22 @@ def test_one_file_of_vectors_has_one_digest() -> None:
     assert of_ranks(Ranks.concat(parts))[:16] == RANKS
     rows = [top(factors, split, 20, users=np.array([user])) for user in range(USERS)]
     assert digest(np.vstack([row.item for row in rows]), np.vstack([row.score for row in rows]))[:16] == LISTS
+
+
+def test_metrics_intervals_and_tests_have_one_digest() -> None:
+    """Of everything that follows from ranks, but for Wilcoxon's p-value, which SciPy takes from a C library."""
+    factors, split = hard_vectors(), parted()
+    cases = fullrank.cases_of(split)
+    asked = [metric @ 10 if metric.cut else metric for metric in metrics.RANKED.values()]
+    one = evaluate(rank(factors, cases), asked)
+    two = evaluate(rank((factors[0][:, :20], factors[1][:, :20]), cases), asked)
+    numbers: list[Any] = [one.values, two.values, sorted(one.mean().items()), sorted(one.interval(repeats=200).items())]
+    for pair in one.versus(two).values():
+        numbers.append([getattr(pair, field.name) for field in fields(pair) if field.name != "wilcoxon_p"])
+    pairs = all_pairs({"one": one, "two": two, "swapped": two})
+    found = hashlib.sha256(b"".join(part.tobytes() for part in numbers[:2]))
+    found.update(repr((numbers[2:], pairs)).encode())
+    assert found.hexdigest()[:16] == NUMBERS
 
 
 def test_they_are_those_of_canonical_scores() -> None:
