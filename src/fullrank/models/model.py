@@ -27,7 +27,7 @@ class Recipe(Protocol):
     """A frozen set of hyper-parameters that makes models."""
 
     def fit(self, train: Interactions, seed: int = 0) -> Model:
-        """Train on all of `train`; the same data and seed give the same bytes."""
+        """Train on all of `train`; the same data and seed give the same bytes on one type of processor."""
 
 
 @runtime_checkable
