@@ -21,7 +21,9 @@ import fullrank
 from benchmarks.peers import Peer, PeerError, Worker
 from benchmarks.ranking_alone import alone, compilation
 from benchmarks.ranking_data import METRICS, load, write
+from benchmarks.ranking_direct import direct
 from benchmarks.ranking_floor import THREADS, floors
+from benchmarks.ranking_one import lists
 from benchmarks.turns import Times, fastest, in_turn, ratios, seconds, timed
 
 QUIET = 0.1  # of the machine taken by others: above it the ratios show, but decide nothing
@@ -36,6 +38,7 @@ COMPARED = {  # their names, ours
 }
 AT_MOST = {"one held out": 1.3, "20% held out": 3.5}  # times the floor
 AT_LEAST = {"one held out": {"irspack": 4.0, "implicit": 7.0}, "20% held out": {"irspack": 1.4, "implicit": 3.0}}
+EXACT = 1.1  # times as long as counting products as they come
 COLD, MEMORY = 5.0, 64.0  # seconds, MiB
 
 Row = dict[str, Any]
@@ -48,6 +51,7 @@ def run() -> list[Row]:
         files, source = write(folder)
         workers = {peer: _workers(peer, folder, stack) for peer in PEERS}
         rows = [row for setting, path in files.items() for row in speed(setting, path, workers)]
+        rows.append(lists(folder, THREADS))
         for setting, path in files.items():
             rows += [cold(setting, path), *(memory(setting, path, copies) for copies in (1, 10))]
     return [{**row, "data": source} for row in rows]
@@ -73,6 +77,7 @@ def speed(setting: str, path: Path, workers: Mapping[Peer, list[Worker] | str]) 
     floor = {name: timed(way) for name, way in floors(*model, ranks.item[ranks.start[:-1]]).items()}
     rivals = {peer: found if isinstance(found, str) else Rival(found, path) for peer, found in workers.items()}
     ours = {
+        "counted directly": timed(direct(*model, cases)),
         "rank": timed(lambda: fullrank.rank(model, cases)),
         "rank, evaluate": timed(lambda: fullrank.evaluate(fullrank.rank(model, cases), METRICS)),
         "evaluate": timed(lambda some: fullrank.evaluate(some, METRICS), lambda: (replace(ranks),)),
@@ -81,9 +86,10 @@ def speed(setting: str, path: Path, workers: Mapping[Peer, list[Worker] | str]) 
     theirs = {name: once for rival in rivals.values() if isinstance(rival, Rival) for name, once in rival.ways.items()}
     times, others = in_turn({**floor, **ours, **theirs})
     rows = [_against_floor(setting, what, times, fastest(times, floor)) for what in ("rank", "rank, evaluate")]
+    rows.append(_exactness(setting, times))
     rows += [_against_peer(setting, peer, rival, times, ranks) for peer, rival in rivals.items()]
     rows += [
-        {"setting": setting, "measure": what, "seconds": min(times[what].wall)} for what in ours if "rank" not in what
+        {"setting": setting, "measure": what, "seconds": min(times[what].wall)} for what in ("evaluate", "cases_of")
     ]
     return [{**row, **_verdict(row, others)} for row in rows]
 
@@ -127,6 +133,15 @@ def _against_floor(setting: str, what: str, times: dict[str, Times], floor: str)
         **seconds(times[what], times[floor]),
         "how": floor,
     }
+
+
+def _exactness(setting: str, times: dict[str, Times]) -> Row:
+    """What it costs that ranks are the same on every machine: beside counting the products as they are."""
+    pair = times["rank"], times["counted directly"]
+    return {
+        "setting": setting, "measure": "rank / products counted directly", **ratios(*pair), "target": f"<= {EXACT:g}",
+        **seconds(*pair),
+    }  # fmt: skip
 
 
 def _against_peer(setting: str, peer: Peer, rival: Rival | str, times: dict[str, Times], ranks: fullrank.Ranks) -> Row:

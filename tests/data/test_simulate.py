@@ -88,6 +88,7 @@ def test_same_arguments_give_the_same_bytes_and_other_seeds_other_worlds(name: s
     assert not np.array_equal(one.data.time, other.data.time)
 
 
+@pytest.mark.identical
 def test_neither_threads_nor_the_state_of_numpy_change_a_byte() -> None:
     code = (
         "import hashlib, numpy as np; np.random.seed(%d); from fullrank.data import simulate; h = hashlib.sha256()\n"
@@ -165,6 +166,7 @@ def test_observed_ratings_are_true_ones(usual: simulate.RatingsWorld) -> None:
     assert np.array_equal(usual.relevant([7, 3]), truth[[7, 3]] == 5)
 
 
+@pytest.mark.identical
 def test_truth_does_not_depend_on_the_block(usual: simulate.RatingsWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = usual.truth()
     monkeypatch.setattr("fullrank.data.simulate.shared.BLOCK", 3 * 1682)

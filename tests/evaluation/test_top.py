@@ -36,6 +36,7 @@ def test_against_sorting(
         assert lists.score[user, : len(expected)].tolist() == row[expected].tolist()
 
 
+@pytest.mark.identical
 @given(problem=problems(), block=st.sampled_from([None, 1]))
 def test_lists_from_the_pass_that_ranks(problem: tuple[np.ndarray, Split[Interactions]], block: int | None) -> None:
     scores, split = problem

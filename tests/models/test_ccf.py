@@ -104,6 +104,7 @@ def test_better_than_what_is_popular(recipe: CCF) -> None:
     assert held_out_loss(recipe.fit(split.train), split.held_out) < baseline - 0.02
 
 
+@pytest.mark.identical
 @pytest.mark.parametrize("by_feature", [True, False])
 def test_any_number_of_threads_and_a_resumed_fit_give_the_same_bytes(by_feature: bool, tmp_path: Path) -> None:
     recipe = CCF(factors=3, epochs=4, by_feature=by_feature)

@@ -63,6 +63,7 @@ def bytes_of(model: Any) -> dict[str, bytes]:
     return {name: array.tobytes() for name, array in vars(model).items() if isinstance(array, np.ndarray)}
 
 
+@pytest.mark.identical
 @pytest.mark.parametrize("recipe", RECIPES, ids=str)
 def test_a_resumed_fit_ends_with_the_same_bytes(recipe: Any, data: Interactions, tmp_path: Path) -> None:
     whole, path = recipe.fit(data, seed=3), tmp_path / "fit.checkpoint"
@@ -82,6 +83,7 @@ def test_a_resumed_fit_ends_with_the_same_bytes(recipe: Any, data: Interactions,
     assert bytes_of(done) == bytes_of(whole)
 
 
+@pytest.mark.identical
 @pytest.mark.parametrize("recipe", RECIPES, ids=str)
 @pytest.mark.parametrize("scores", [[1, 5, 4, 3, 2, 1], [3, 2, 4, 4, 9, 1]], ids=["falling", "rising late"])
 def test_the_best_state_survives_an_interruption(recipe: Any, scores: list[float], data: Interactions, tmp_path: Path) -> None:  # fmt: skip # noqa: E501

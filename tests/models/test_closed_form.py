@@ -199,6 +199,7 @@ def test_finds_the_missing_square(recipe: Any) -> None:
         assert (rr(fullrank.rank(recipe.fit(split.train), split)) == 1).all()
 
 
+@pytest.mark.identical
 @pytest.mark.parametrize("recipe", [Bestseller("mean"), EASE(5), EASE(5, binary=False), PureSVD(7), PureSVD(7, 3)])
 def test_same_bytes_for_any_threads_and_rows(recipe: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ease, "TILE", 16)

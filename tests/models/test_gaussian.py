@@ -140,6 +140,7 @@ def test_negatives_are_none_of_the_user_s_own() -> None:
     assert np.bincount(drawn.ravel()) / drawn.size == pytest.approx([0, 1 / 3, 1 / 6, 1 / 2], abs=0.02)
 
 
+@pytest.mark.identical
 @pytest.mark.parametrize("recipe", RECIPES, ids=str)
 def test_the_same_bytes_for_any_number_of_threads_and_again(recipe: Any, data: Interactions, tmp_path: Path) -> None:
     before, found = threads(), []

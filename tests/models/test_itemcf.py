@@ -138,6 +138,7 @@ def test_nothing_depends_on_the_order_of_items(recipe: ItemCF, kind: str) -> Non
     np.testing.assert_allclose(dense(recipe.fit(moved))[np.ix_(order, order)], dense(recipe.fit(data)), rtol=1e-6)
 
 
+@pytest.mark.identical
 def test_same_bytes_for_any_threads_parts_and_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     before = fullrank.threads()
     for kind, recipe in product(("dense", "sparse"), (S1_Y, S1_Z, ItemCF(neighbours=2, voters=3, binary=False))):

@@ -56,6 +56,7 @@ SMALL: list[Any] = [
 ]
 
 
+@pytest.mark.identical
 @pytest.mark.parametrize("recipe", SMALL, ids=str)
 def test_shared_checks(recipe: Any) -> None:
     data = fullrank.simulate.ratings(users=60, items=50, density=0.15, seed=3).data
@@ -68,6 +69,7 @@ def test_every_recipe_is_in_the_table_and_checked_here() -> None:
     assert all(recipe.__doc__ for recipe in RECIPES.values())
 
 
+@pytest.mark.identical
 @pytest.mark.parametrize(
     "recipe",
     [

@@ -31,6 +31,7 @@ def model(world: Interactions) -> Factors:
     return AllRank(factors=8, solver="exact", sweeps=5).fit(world)
 
 
+@pytest.mark.identical
 def test_lists_equal_those_of_all_users_at_once(world: Interactions, model: Factors) -> None:
     lists = fullrank.top(model, fullrank.Split(world, world.where(np.zeros(len(world), dtype=bool))), 7)
     for user in range(0, 120, 11):
@@ -40,6 +41,7 @@ def test_lists_equal_those_of_all_users_at_once(world: Interactions, model: Fact
         assert one.fallback == ""
 
 
+@pytest.mark.identical
 def test_a_history_gives_the_list_of_the_user_who_has_it(world: Interactions, model: Factors) -> None:
     for user in (0, 33):
         rows = slice(world.starts[user], world.starts[user + 1])

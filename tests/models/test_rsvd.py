@@ -142,6 +142,7 @@ def test_funk_learns_one_feature_after_the_other(data: Interactions) -> None:
     assert loss == pytest.approx(np.mean((data.value - predicted) ** 2), rel=0.05)  # the later feature counts with .01
 
 
+@pytest.mark.identical
 @pytest.mark.parametrize("recipe", EVERY, ids=str)
 def test_threads_do_not_matter(recipe: Any, data: Interactions) -> None:
     before, found = fullrank.threads(), []

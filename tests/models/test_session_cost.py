@@ -278,6 +278,7 @@ def test_heaviside_learns_something_or_stops_with_a_message() -> None:
             replace(recipe, rate=0.5, by_feature=by_feature).fit(WORLD.data)
 
 
+@pytest.mark.identical
 @pytest.mark.parametrize("by_feature", [True, False])
 @pytest.mark.parametrize("targets", ["classes", "items", "heaviside"])
 def test_threads_and_resuming_give_the_same_bytes(

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.kernels.compiling import kernel
+from fullrank.kernels.compiling import kernel, summing_kernel
 
 Array = NDArray[Any]
 
@@ -32,22 +32,8 @@ def exact_dot(vectors: Array, row: int, items: Array, item: int) -> float:
 
 @kernel
 def exact_pairs(vectors: Array, row: Array, items: Array, item: Array, out: Array) -> None:
-    """Those of vectors[row[n]] and items[item[n]]: products first, then four sums side by side, none of which waits."""
-    f, fours = vectors.shape[1], out.shape[0] - out.shape[0] % 4
-    pq = np.empty(4 * f)
-    for n in range(0, fours, 4):
-        for m in range(4):
-            u, i = row[n + m], item[n + m]
-            for k in range(f):
-                pq[m * f + k] = np.float64(vectors[u, k]) * np.float64(items[i, k])
-        a, b, c, d = 0.0, 0.0, 0.0, 0.0
-        for k in range(f):
-            a += pq[k]
-            b += pq[f + k]
-            c += pq[2 * f + k]
-            d += pq[3 * f + k]
-        out[n], out[n + 1], out[n + 2], out[n + 3] = a, b, c, d
-    for n in range(fours, out.shape[0]):
+    """Those of vectors[row[n]] and items[item[n]]."""
+    for n in range(out.shape[0]):
         out[n] = exact_dot(vectors, row[n], items, item[n])
 
 
@@ -64,3 +50,43 @@ def exact_rows(vectors: Array, across: Array, offset: Array, out: Array) -> None
                     out[row, j] += x * np.float64(across[k, j])
         for j in range(out.shape[1]):
             out[row, j] += offset[row]
+
+
+@summing_kernel
+def bound_norms(rows: Array, margin: float, out: Array) -> None:
+    """out[n] >= |rows[n]|, by no more than the margin or so; 0 for zeros only, infinite or NaN where the rows are."""
+    for n in range(rows.shape[0]):
+        total, largest = 0.0, 0.0
+        for k in range(rows.shape[1]):
+            x = np.float64(rows[n, k])
+            total += x * x
+            largest = max(largest, abs(x))
+        if total < 1e-200 or total > 1e200:  # squares of float64 numbers may leave the range
+            total = np.float64(rows.shape[1]) * largest * largest if largest > 1e-100 else 1e-200 * (largest > 0)
+        out[n] = margin * np.sqrt(total)
+
+
+@kernel
+def held_dots(vectors: Array, start: Array, items: Array, item: Array, out: Array) -> None:
+    """Canonical products of vectors[row] and items[item[n]], n from start[row] to start[row + 1] - 1.
+
+    Products first, then four sums side by side, none of which waits for its last addition.
+    """
+    f = vectors.shape[1]
+    p, pq = np.empty(f), np.empty(4 * f)
+    for row in range(vectors.shape[0]):
+        for k in range(f):
+            p[k] = vectors[row, k]
+        first, last = start[row], start[row + 1]
+        for n in range(first, last, 4):
+            for m in range(4):
+                i = item[min(n + m, last - 1)]
+                for k in range(f):
+                    pq[m * f + k] = p[k] * np.float64(items[i, k])
+            a, b, c, d = 0.0, 0.0, 0.0, 0.0
+            for k in range(f):
+                a += pq[k]
+                b += pq[f + k]
+                c += pq[2 * f + k]
+                d += pq[3 * f + k]
+            out[min(n + 3, last - 1)], out[min(n + 2, last - 1)], out[min(n + 1, last - 1)], out[n] = d, c, b, a

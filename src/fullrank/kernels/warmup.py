@@ -10,7 +10,7 @@ import numpy as np
 from fullrank.kernels.als import solve_rows, step_rows
 from fullrank.kernels.batches import add_to_rows
 from fullrank.kernels.counting import count_block, sample_block
-from fullrank.kernels.exact_dot import exact_pairs
+from fullrank.kernels.exact_dot import bound_norms, held_dots
 from fullrank.kernels.history import history_gradients
 from fullrank.kernels.levels import expected_worth
 from fullrank.kernels.logistic import newton_rows
@@ -58,7 +58,9 @@ def _ranks() -> None:
         given = (held, np.array([0, 1]), held, starts, items, starts, items)
         count_block(scores, near, np.zeros(1), *given, *found[:5])
         sample_block(scores, near, *given, 1, 0, False, *found)
-        exact_pairs(near.vectors, held, near.items, held, np.zeros(1))
+        held_dots(near.vectors, np.array([0, 1]), near.items, held, np.zeros(1))
+        for rows in (near.vectors, near.items):
+            bound_norms(rows, 1.0, np.zeros(len(rows)))
 
 
 def _top() -> None:

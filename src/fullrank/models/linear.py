@@ -74,7 +74,14 @@ class ItemVectors:
     @cached_property
     def reach(self) -> Vectors:
         """The norm of every row, rounded up; 0 for zeros only."""
-        return frozen(_norms(self.rows))
+        norms = _norms(self.rows)
+        with np.errstate(over="ignore"):
+            return frozen(np.maximum(norms, float(self.kind.tiny) * (norms > 0)).astype(self.rows.dtype))
+
+    @cached_property
+    def kind(self) -> Any:
+        """Of the numbers in the vectors: smallest, largest, how exact."""
+        return np.finfo(self.rows.dtype)
 
     @cached_property
     def furthest(self) -> float:
@@ -122,33 +129,28 @@ class ItemVectors:
         smallest normal one are flushed to zero, in every step and factor, and what float64 rounds when an offset is
         added.
         """
-        kind = np.finfo(self.rows.dtype)
-        vectors, steps = self.beside(people), self.rows.shape[1] + 1
-        norms = _norms(vectors).astype(np.float64)
+        vectors, kind = self.beside(people), self.kind
+        norms, steps = _norms(vectors), self.rows.shape[1] + 1
         with np.errstate(over="ignore", invalid="ignore"):
-            most = norms * self.furthest
-        unit = float(kind.eps) / 2
+            most, unit = norms * self.furthest, float(kind.eps) / 2
         if steps * unit > 0.25 or not (most < float(kind.max) / 16).all():
             return None
         tau = norms * (MARGIN * sum(steps * u / (1 - steps * u) for u in (unit, 2.0**-53)))
-        lost = 4 * steps * float(kind.tiny) * (1 + norms) * (1 + self.furthest)
-        slack = lost + 2.0**-50 * (np.abs(people.offset) + most)
-        smallest = kind.tiny * (norms > 0)
+        lost = 4 * steps * float(kind.tiny) * (1 + self.furthest)
+        slack = lost * (1 + norms) + 2.0**-50 * (np.abs(people.offset) + most)
         return Near(
-            vectors, self.rows, self.reach, np.maximum(tau, smallest).astype(self.rows.dtype), slack, people.offset,
-            self.furthest, float(kind.eps) if kind.bits < 64 else 0.0,
+            vectors, self.rows, self.reach, np.maximum(tau, float(kind.tiny) * (norms > 0)).astype(self.rows.dtype),
+            slack, people.offset, self.furthest, float(kind.eps) if kind.bits < 64 else 0.0,
         )  # fmt: skip
 
 
-def _norms(rows: Vectors) -> Vectors:
-    """Upper bounds of the norms of rows, in their type; 0 for zeros only, infinite or NaN where the rows are."""
-    largest = np.abs(rows).max(axis=1, initial=0).astype(np.float64)
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        square = np.einsum("nf,nf->n", rows, rows, dtype=np.float64)
-        safe = (square > 1e-200) & (square < 1e200)  # of float64 rows, squares may leave the range
-        found = MARGIN * np.where(safe, np.sqrt(square), largest * np.sqrt(rows.shape[1]))
-        tiny = float(np.finfo(rows.dtype).tiny)
-        return np.where(largest == 0, 0, np.maximum(found, tiny)).astype(rows.dtype)
+def _norms(rows: Vectors) -> Doubles:
+    """Upper bounds of the norms of rows."""
+    from fullrank.kernels.exact_dot import bound_norms
+
+    out = np.empty(len(rows))
+    bound_norms(rows, MARGIN, out)
+    return out
 
 
 def exactly(scores: NDArray[Any]) -> Near:
@@ -170,10 +172,14 @@ def pair_scores(vectors: Vectors, user: Codes, items: Vectors, item: Codes) -> D
 
 def held_scores(scores: Vectors, near: Near, start: NDArray[np.int64], item: Codes) -> Doubles:
     """The canonical scores, without offsets, of items item[start[row]] .. of every row of a block."""
-    row = np.repeat(np.arange(len(start) - 1, dtype=np.int32), np.diff(start))
+    from fullrank.kernels.exact_dot import held_dots
+
     if not len(near.items):
+        row = np.repeat(np.arange(len(start) - 1), np.diff(start))
         return scores[row, item].astype(np.float64)
-    return pair_scores(near.vectors, frozen(row), near.items, item)
+    out = np.empty(len(item))
+    held_dots(near.vectors, start, near.items, item, out)
+    return out
 
 
 def exact_scores_of(model: Any, users: Codes) -> NDArray[Any]:
