@@ -162,7 +162,7 @@ def one_blas_thread() -> Iterator[None]:
 
 
 def _set(library: Any, count: int) -> None:
-    """Since 3.8, threadpoolctl lets one thread set OpenBLAS and ignores all others; here whoever comes first sets it."""
+    """Set it, whoever we are: since 3.8, threadpoolctl lets one thread set OpenBLAS and ignores all others."""
     let_go = getattr(library, "clear_controlling_thread", lambda force: None)
     let_go(force=True)
     library.set_num_threads(count)
