@@ -59,8 +59,7 @@ def _ranks() -> None:
         count_block(scores, near, np.zeros(1), *given, *found[:5])
         sample_block(scores, near, *given, 1, 0, False, *found)
         held_dots(near.vectors, np.array([0, 1]), near.items, held, np.zeros(1))
-        for rows in (near.vectors, near.items):
-            bound_norms(rows, 1.0, np.zeros(len(rows)))
+        bound_norms(near.items, 1.0, np.zeros(2))
 
 
 def _top() -> None:

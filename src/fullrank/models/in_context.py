@@ -17,7 +17,7 @@ from fullrank.data.graded import Graded
 from fullrank.data.ids import Codes
 from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError, check, is_number, shown
-from fullrank.models.linear import exact_scores_of
+from fullrank.models.linear import exact_scores_of, exact_scores_of_newcomer
 from fullrank.models.model import Floats, Model, described, in_new_array
 
 Column: TypeAlias = str | Callable[[Any], Any]  # feedback: a label for every row, of sessions for every session
@@ -140,7 +140,7 @@ class Filtered:
 
     def history_scores(self, items: Codes, values: Floats) -> Floats:
         """The scores of somebody new, from what they did."""
-        return np.asarray(self._lowered(self.model.history_scores(items, values)[None, :])[0])
+        return np.asarray(self._lowered(exact_scores_of_newcomer(self.model, items, values))[0])
 
     def __repr__(self) -> str:
         return described(self)

@@ -149,7 +149,7 @@ def _norms(rows: Vectors) -> Doubles:
     from fullrank.kernels.exact_dot import bound_norms
 
     out = np.empty(len(rows))
-    bound_norms(rows, MARGIN, out)
+    bound_norms(frozen(rows.view()), MARGIN, out)
     return out
 
 
@@ -187,3 +187,10 @@ def exact_scores_of(model: Any, users: Codes) -> NDArray[Any]:
     if isinstance(model, Linear):
         return model.item_vectors.exact(model.people(users))
     return np.asarray(model.exact_scores(users) if hasattr(model, "exact_scores") else model.scores(users))
+
+
+def exact_scores_of_newcomer(model: Any, items: Codes, values: NDArray[np.float32]) -> NDArray[Any]:
+    """The same of somebody new, from what they did: one row."""
+    if isinstance(model, Linear):
+        return model.item_vectors.exact(model.newcomer(items, values))
+    return np.array(model.history_scores(items, values))[None, :]

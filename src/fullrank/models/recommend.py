@@ -12,7 +12,7 @@ from fullrank.data.canonical import frozen, owned
 from fullrank.data.ids import Codes, Ids, Name
 from fullrank.errors import DataError, ParameterError, check_integer
 from fullrank.kernels.near import Near
-from fullrank.models.linear import Linear, exact_scores_of, exactly
+from fullrank.models.linear import Linear, exact_scores_of, exact_scores_of_newcomer, exactly
 from fullrank.models.model import Floats, Model
 
 History: TypeAlias = Mapping[Name, float] | Iterable[Name]  # items with values, or just items
@@ -76,7 +76,7 @@ def _known(model: Model, user: Codes) -> tuple[Any, Near]:
 def _newcomer(model: Model, items: Codes, values: Floats) -> tuple[Any, Near]:
     if isinstance(model, Linear):
         return model.item_vectors.block(model.newcomer(items, values), _room(model))
-    scores = np.array(model.history_scores(items, values))[None, :]
+    scores = exact_scores_of_newcomer(model, items, values)
     return scores, exactly(scores)
 
 
