@@ -78,7 +78,7 @@ class ItemVectors:
         with np.errstate(over="ignore"):
             return frozen(np.maximum(norms, float(self.kind.tiny) * (norms > 0)).astype(self.rows.dtype))
 
-    @cached_property
+    @property
     def kind(self) -> Any:
         """Of the numbers in the vectors: smallest, largest, how exact."""
         return np.finfo(self.rows.dtype)
