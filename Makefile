@@ -4,15 +4,20 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 WORKERS ?= 2
+# files or folders of tests; all of them unless told
+TESTS ?=
 
-.PHONY: demo test lint format bench papers docs clean
+.PHONY: demo test identical lint format bench papers docs clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.core
 	$(BIN)/fullrank demo
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python -m pytest -n $(WORKERS) $(TESTS)
+
+identical: $(VENV)/.test
+	.ci/identical $(VENV)
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,9 +17,13 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def tracked() -> list[Path]:
     if not (ROOT / ".git").exists():
-        pytest.skip("not a git checkout")
+        pytest.skip("this is not a git checkout, so there is nothing to compare with")
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     return [ROOT / name for name in listed.split("\0") if name and (ROOT / name).is_file()]
+
+
+def declared() -> dict[str, Any]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
 def test_no_lock_or_constraints_file_names_a_host() -> None:
@@ -79,7 +85,55 @@ def test_what_ci_runs_is_what_the_readme_says() -> None:
         assert command in readme
 
 
+def test_ci_runs_every_check_there_is() -> None:
+    script = (ROOT / ".ci" / "run").read_text().splitlines()
+    for command in ("make lint", "make identical", ".ci/pythons", ".ci/packages"):
+        assert command in script
+    assert {path.name for path in (ROOT / ".ci").iterdir()} == {"run", "identical", "pythons", "packages"}
+    assert ".ci/identical $(VENV)" in (ROOT / "Makefile").read_text()
+
+
+def test_ci_runs_the_oldest_and_the_newest_python_that_is_declared(tmp_path: Path) -> None:
+    project = declared()["project"]
+    versions = [name.split(" :: ")[-1] for name in project["classifiers"] if "Python :: 3." in name]
+    oldest, newest = versions[0], versions[-1]
+    assert project["requires-python"] == f">={oldest}"
+    for name, says in (
+        (".ci/pythons", (ROOT / ".ci" / "pythons").read_text()),
+        ("pyproject.toml", (ROOT / "pyproject.toml").read_text()),
+        (".venv/bin/python", f"#!/bin/sh\necho {oldest}\n"),
+        (f"bin/python{newest}", f"#!/bin/sh\necho {newest}\n"),
+        ("bin/python3.99", "#!/bin/sh\necho this is not chosen >&2; exit 127\n"),  # as pyenv does
+        ("bin/make", '#!/bin/sh\necho make "$@"\n'),
+    ):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(says)
+        path.chmod(0o755)
+    python = tmp_path / "bin" / f"python{newest}"
+    same = f"Python {oldest}: it is what make test ran with"
+    assert told_by_pythons(tmp_path) == [
+        same, f"Python {newest}: {python}", f"make test PYTHON={python} VENV=.venv-{newest}",
+    ]  # fmt: skip
+    later = (tmp_path / "pyproject.toml").read_text().replace(f"Python :: {newest}", "Python :: 3.99")
+    (tmp_path / "pyproject.toml").write_text(later)
+    assert told_by_pythons(tmp_path) == [same, "Python 3.99: not tested, it is not installed"]
+
+
+def told_by_pythons(folder: Path) -> list[str]:
+    env = {**os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "PYENV_ROOT": str(folder)}
+    done = subprocess.run([folder / ".ci" / "pythons"], env=env, capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
+
+
+def test_the_sdist_has_all_that_git_has() -> None:
+    included = declared()["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
+    # pyproject.toml is always there
+    assert sorted({path.relative_to(ROOT).parts[0] for path in tracked()} - {"pyproject.toml"}) == included
+
+
 def test_the_package_says_what_it_is() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert project["license"] == "Apache-2.0"
-    assert (ROOT / "src" / "fullrank" / "py.typed").exists()
+    import fullrank
+
+    assert declared()["project"]["license"] == "Apache-2.0"
+    assert (Path(fullrank.__file__).parent / "py.typed").exists()
