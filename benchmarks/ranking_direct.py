@@ -18,6 +18,7 @@ from fullrank.evaluation.blocks import block_size
 from fullrank.evaluation.cases import Cases
 from fullrank.kernels.compiling import kernel
 from fullrank.kernels.threads import in_parallel, one_blas_thread
+from fullrank.ranks import Ranks
 
 Array = NDArray[Any]
 
@@ -153,13 +154,13 @@ def count_block(
     return -1
 
 
-def direct(left: Array, right: Array, cases: Cases) -> Callable[[], tuple[Array, ...]]:
+def direct(left: Array, right: Array, cases: Cases) -> Callable[[], Ranks]:
     """Product and counting for all cases, in blocks and threads as `rank` has them."""
     import threading
 
     own = threading.local()
 
-    def run() -> tuple[Array, ...]:
+    def run() -> Ranks:
         across, rows = np.ascontiguousarray(right.T), block_size(len(right))
         found = [np.empty(len(cases.item), dtype=np.int64) for _ in range(3)]
         pool, leaks = np.empty(len(cases), dtype=np.int64), np.zeros(len(cases), dtype=np.int64)
@@ -177,6 +178,10 @@ def direct(left: Array, right: Array, cases: Cases) -> Callable[[], tuple[Array,
 
         with one_blas_thread():
             in_parallel(one, range(0, len(cases), rows))
-        return (*found, pool)
+        above, tied, before = found
+        return Ranks(
+            start=cases.start, above=above, tied=tied, pool=pool, before=before, item=cases.item, user=cases.user,
+            grade=cases.grade, full=pool,
+        )  # fmt: skip
 
     return run
