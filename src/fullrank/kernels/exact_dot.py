@@ -56,12 +56,13 @@ def exact_rows(vectors: Array, across: Array, offset: Array, out: Array) -> None
 def bound_norms(rows: Array, margin: float, out: Array) -> None:
     """out[n] >= |rows[n]|, by no more than the margin or so; 0 for zeros only, infinite or NaN where the rows are."""
     for n in range(rows.shape[0]):
-        total, largest = 0.0, 0.0
+        total = 0.0
         for k in range(rows.shape[1]):
-            x = np.float64(rows[n, k])
-            total += x * x
-            largest = max(largest, abs(x))
+            total += np.float64(rows[n, k]) * np.float64(rows[n, k])
         if total < 1e-200 or total > 1e200:  # squares of float64 numbers may leave the range
+            largest = 0.0
+            for k in range(rows.shape[1]):
+                largest = max(largest, abs(np.float64(rows[n, k])))
             total = np.float64(rows.shape[1]) * largest * largest if largest > 1e-100 else 1e-200 * (largest > 0)
         out[n] = margin * np.sqrt(total)
 
@@ -72,21 +73,25 @@ def held_dots(vectors: Array, start: Array, items: Array, item: Array, out: Arra
 
     Products first, then four sums side by side, none of which waits for its last addition.
     """
-    f = vectors.shape[1]
-    p, pq = np.empty(f), np.empty(4 * f)
-    for row in range(vectors.shape[0]):
-        for k in range(f):
-            p[k] = vectors[row, k]
-        first, last = start[row], start[row + 1]
-        for n in range(first, last, 4):
-            for m in range(4):
-                i = item[min(n + m, last - 1)]
-                for k in range(f):
-                    pq[m * f + k] = p[k] * np.float64(items[i, k])
-            a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    f, row, many = vectors.shape[1], 0, item.shape[0]
+    pq = np.zeros(4 * f)
+    for n in range(0, many, 4):
+        for m in range(min(4, many - n)):
+            while start[row + 1] <= n + m:
+                row += 1
+            i = item[n + m]
             for k in range(f):
-                a += pq[k]
-                b += pq[f + k]
-                c += pq[2 * f + k]
-                d += pq[3 * f + k]
-            out[min(n + 3, last - 1)], out[min(n + 2, last - 1)], out[min(n + 1, last - 1)], out[n] = d, c, b, a
+                pq[m * f + k] = np.float64(vectors[row, k]) * np.float64(items[i, k])
+        a, b, c, d = 0.0, 0.0, 0.0, 0.0
+        for k in range(f):
+            a += pq[k]
+            b += pq[f + k]
+            c += pq[2 * f + k]
+            d += pq[3 * f + k]
+        out[n] = a
+        if n + 3 < many:
+            out[n + 1], out[n + 2], out[n + 3] = b, c, d
+        elif n + 1 < many:
+            out[n + 1] = b
+            if n + 2 < many:
+                out[n + 2] = c
