@@ -68,16 +68,16 @@ def test_the_limit_is_entered_by_many_threads_at_once() -> None:
 
 
 def operations() -> dict[str, Callable[[], Any]]:
-    """Fits, ranks, lists, fold-ins, intervals: what people call, on small data."""
-    ratings = fullrank.simulate.ratings(users=60, items=50, density=0.2, seed=3).data
+    """Fits, ranks, lists, fold-ins, intervals: what people call, just so large that BLAS would use two threads."""
+    ratings = fullrank.simulate.ratings(users=120, items=500, density=0.05, seed=3).data
     split = fullrank.leave_last(ratings, 2)
     recipes = {
-        "als": fullrank.AllRank(factors=5, sweeps=2),
-        "exact": fullrank.IALS(factors=5, sweeps=2, solver="exact"),
+        "als": fullrank.AllRank(factors=32, sweeps=1),
+        "exact": fullrank.IALS(factors=32, sweeps=1, solver="exact"),
         "logistic": fullrank.AllRankBinary(factors=4, sweeps=1, relevant=4, loss="logistic"),
-        "svd": fullrank.PureSVD(factors=5),
+        "svd": fullrank.PureSVD(factors=16),
         "ease": fullrank.EASE(),
-        "bpr": fullrank.BPR(factors=5, epochs=2, relevant=4),
+        "bpr": fullrank.BPR(factors=48, epochs=1, relevant=4),
         "history": fullrank.GaussianRank(factors=4, epochs=1),
         "ratings": fullrank.SVDpp(factors=4, epochs=1),
         "levels": fullrank.OrdRec(factors=3, epochs=1),
