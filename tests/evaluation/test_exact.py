@@ -162,6 +162,22 @@ def test_items_with_the_same_vector_tie() -> None:
     assert (ranks.tied[~known] == ITEMS - 1).all()
 
 
+@pytest.mark.parametrize("kind", ["no vectors", "copies"])
+def test_however_many_are_too_close_to_tell(kind: str) -> None:
+    """More than there is room for at first, where held-out items are counted one by one and where in buckets."""
+    (left, right), split = hard_vectors(4), parted(4)
+    if kind == "no vectors":
+        right[: ITEMS - 50] = 0
+    else:
+        right[:] = np.repeat(right[400 : 400 + ITEMS // 30], 30, axis=0)
+    scores = canonical(left, right)
+    expected = rank(scores, split)
+    assert expected.tied.sum() > 50_000
+    for block in (None, 1):  # room that was made is kept for the rest of a block
+        assert rank((left, right), split, block=block) == expected
+    assert top((left, right), split, 40).item.tolist() == top(scores, split, 40).item.tolist()
+
+
 @pytest.mark.parametrize("kind", ["bias", "offset", "both", "a large offset"])
 def test_biases_and_offsets_are_added_last(kind: str) -> None:
     left, right = hard_vectors(1)
@@ -287,8 +303,9 @@ def test_scores_from_outside_keep_their_precision() -> None:
         assert top(model, split, 3).names(0) == [0, 1, 2]
         assert top(model, split, 3).score[0].tolist() == [1 + 1e-12, 1.0, 1 - 1e-12]
     assert rank(scores.astype(np.float32), split).tied.tolist() == [2]
-    whole = np.array([[2**53, 2**53 - 1, 7, 9]])
+    whole = np.array([[2**53 - 1, 2**53 - 2, 7, 9]])
     assert rank(whole, split).above.tolist() == [1]
     assert rank(whole > 7, split).tied.tolist() == [1]
-    with pytest.raises(DataError, match="numbers of type int64 that float64 cannot tell apart"):
-        rank(whole + 2, split)
+    for lost in (whole + 2, np.array([["a", "b", "c", "d"]]), scores.astype(np.longdouble) + np.longdouble(2) ** -60):
+        with pytest.raises(DataError, match=f"numbers of type {lost.dtype} that float64 cannot tell apart"):
+            rank(lost, split)

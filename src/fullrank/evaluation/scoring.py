@@ -131,9 +131,10 @@ def _float(numbers: Any, model: Any = "an array") -> NDArray[Any]:
         return array
     if np.can_cast(array.dtype, np.float32):
         return array.astype(np.float32)
-    whole = array.dtype.kind in "iu"
     found = array.astype(np.float64) if array.dtype.kind in "iufO" else array
-    if (whole and ((array > 2**53) | (array < -(2**53))).any()) or found.dtype != np.float64:
+    whole = array.dtype.kind in "iu"
+    same = np.abs(found) < 2.0**53 if whole else (found == array) | (array != array)  # noqa: PLR0124 (NaN is told later)
+    if not same.all() or found.dtype != np.float64:
         raise DataError(
             f"{name_of(model)} has numbers of type {array.dtype} that float64 cannot tell apart; give them as float64, "
             "or as their places in the order."

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank.kernels.compiling import kernel
-from fullrank.kernels.exact_dot import exact_dot
+from fullrank.kernels.exact_dot import canonical
 from fullrank.kernels.near import Near
 from fullrank.kernels.random import mixed
 
@@ -136,8 +136,7 @@ def count_block(
     and counts as a leak. Returns the first case with a score that is not finite, or -1: irrelevant candidates are as
     many as finite scores are left.
     """
-    vectors, items, reach = near.vectors, near.items, near.reach
-    n, exact = scores.shape[1], items.shape[0] == 0
+    n, exact = scores.shape[1], near.items.shape[0] == 0
     gone = scores.dtype.type(-np.inf)
     longest = 0
     for case in range(scores.shape[0]):
@@ -189,12 +188,8 @@ def count_block(
         for m in range(asked):
             i, j = ask[0, m], ask[1, m]
             apart = np.float64(s[j]) - own[i]
-            if abs(apart) <= tau * reach[j] + slack:
-                x = 0.0
-                if reach[j] > 0:
-                    for k in range(vectors.shape[1]):
-                        x += np.float64(vectors[case, k]) * np.float64(items[j, k])
-                apart = (x + offset) - (own[i] + offset)
+            if abs(apart) <= tau * near.reach[j] + slack:
+                apart = canonical(near, case, j) - (own[i] + offset)
             higher[i] += apart > 0
             equal[i] -= apart != 0
         for i in range(h):
@@ -292,4 +287,4 @@ def _score(s: Array, near: Near, case: int, item: int) -> Any:
     """The canonical score of an item for a case."""
     if near.items.shape[0] == 0:
         return np.float64(s[item])
-    return exact_dot(near.vectors, case, near.items, item) + near.offset[case]
+    return canonical(near, case, item)

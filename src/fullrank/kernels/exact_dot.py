@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank.kernels.compiling import kernel, summing_kernel
+from fullrank.kernels.near import Near
 
 Array = NDArray[Any]
 
@@ -28,6 +29,14 @@ def exact_dot(vectors: Array, row: int, items: Array, item: int) -> float:
     for k in range(vectors.shape[1]):
         total += np.float64(vectors[row, k]) * np.float64(items[item, k])
     return total
+
+
+@kernel
+def canonical(near: Near, row: int, item: int) -> Any:
+    """The canonical score of an item for a row of a block; of a vector of zeros, which has no feedback, at once."""
+    if near.tau[row] == 0 or near.reach[item] == 0:
+        return near.offset[row]
+    return exact_dot(near.vectors, row, near.items, item) + near.offset[row]
 
 
 @kernel

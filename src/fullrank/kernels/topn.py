@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank.kernels.compiling import kernel
-from fullrank.kernels.exact_dot import exact_dot
+from fullrank.kernels.exact_dot import canonical
 from fullrank.kernels.near import Near
 from fullrank.kernels.selecting import kth_largest
 
@@ -59,7 +59,7 @@ def top_block(
                 c[place] = s[found[place]]
         else:
             for place in range(many):
-                c[place] = exact_dot(near.vectors, row, near.items, found[place]) + near.offset[row]
+                c[place] = canonical(near, row, found[place])
         many = _keep(c, found[:many], n)
         _sort_down(c[:many], found[:many])
         for place in range(n):

@@ -121,5 +121,8 @@ def _best(scores: NDArray[Any], near: Near, hidden: Codes, n: int) -> tuple[Code
     lists = owned(np.array([0, len(hidden)]), np.int64), owned(hidden, np.int32)
     none = frozen(np.zeros(2, dtype=np.int64)), frozen(np.zeros(0, dtype=np.int32))
     if n and top_block(scores, near, frozen(np.zeros(1, dtype=np.int32)), *lists, *none, best, worth) >= 0:
-        raise DataError("a score is NaN or infinite; fit with a smaller rate or more regularisation.")
+        raise DataError(
+            "a score for this person is NaN or infinite; fit with a smaller rate or more regularisation, or look for "
+            "such values in the model's input."
+        )
     return best[0], worth[0]

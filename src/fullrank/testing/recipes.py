@@ -45,6 +45,8 @@ def check_recipe(recipe: Any, split: Split[Interactions]) -> None:
         save(model, path, recipes=recipes)
         _check_repeatable(recipe, train, path, recipes)
         again = load(path, recipes=recipes)
+        save(again, path.with_name("loaded.fr"), recipes=recipes)
+        assert path.with_name("loaded.fr").read_bytes() == path.read_bytes(), "a file gives another model back"
     assert again.recipe == recipe
     _check_ranks(model, again, split)
     _check_lists(model, train)
