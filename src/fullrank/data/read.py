@@ -19,9 +19,11 @@ from fullrank.data.intake import Intake
 from fullrank.data.interactions import Interactions
 from fullrank.data.memory import check_address_space, check_fits
 from fullrank.data.preferences import Preferences, preferences
-from fullrank.data.reading.dialect import HEAD, Column, Field, Kind, locate, plain, sniff
+from fullrank.data.reading.dialect import HEAD, Dialect, first_names, sniff
+from fullrank.data.reading.fields import Column, Field, Hints, Kind, locate, plain
 from fullrank.data.reading.refusals import OnBad, Refusals
-from fullrank.errors import DataError, check
+from fullrank.data.times import UNITS
+from fullrank.errors import DataError, check, shown
 
 if TYPE_CHECKING:
     from fullrank.data.reading.text import Batch, TextReader
@@ -60,8 +62,8 @@ def read(
 
     `feedback="implicit"` wants values above 0 (counts) and adds up duplicates. `duplicates`: see
     `Interactions.of`. `scale=(1, 5)` refuses values outside. `users`, `items`: catalogues that may
-    hold some without feedback. Further options: `separator`, `header`, `encoding`, `time_unit`
-    ("s", "ms", "us", "ns"), `on_bad` ("error", "skip", "quarantine"), `quarantine` (a path).
+    hold some without feedback. Further options, see `read_table`: `separator`, `header`, `decimal`, `encoding`,
+    `time_unit`, `time_format`, `on_bad`, `quarantine`.
 
     >>> read({"user": ["ann", "bob"], "item": [7, 8], "rating": [5, 3]})
     Interactions(2 rows, 2 users, 2 items, values 3..5)
@@ -126,7 +128,7 @@ def read_preferences(source: Any, columns: Columns = None, **options: Any) -> Pr
     return preferences(user, better, worse, table.ids["user"], table.ids["item"], table.intake)
 
 
-def column_names(source: str | os.PathLike[str], separator: str | None = None, encoding: str = "utf-8") -> list[str]:
+def column_names(source: str | os.PathLike[str], separator: str | None = None, encoding: str = "utf-8") -> set[str]:
     """The names in the first line of a text file, or of the columns of a parquet file, as they are compared."""
     from fullrank.data.reading.stream import Stream
 
@@ -134,9 +136,8 @@ def column_names(source: str | os.PathLike[str], separator: str | None = None, e
         if stream.magic.startswith(b"PAR1") and stream.regular:
             import polars as pl
 
-            return [plain(name) for name in pl.scan_parquet(stream.name).collect_schema().names()]
-        dialect = sniff(stream.read(HEAD), stream.name, [], separator, True, encoding)
-    return [plain(name) for name in dialect.header or ()]
+            return {plain(name) for name in pl.scan_parquet(stream.name).collect_schema().names()}
+        return first_names(_utf8(stream, encoding).read(HEAD), separator)
 
 
 @dataclass
@@ -155,19 +156,31 @@ def read_table(
     *,
     separator: str | None = None,
     header: bool | None = None,
+    decimal: str = ".",
     encoding: str = "utf-8",
-    time_unit: str = "s",
+    time_unit: str | None = None,
+    time_format: str | None = None,
     on_bad: OnBad = "error",
     quarantine: str | Path | None = None,
 ) -> Table:
-    """The wanted columns of any source; the ground of `read`, `read_sessions` and `read_preferences`."""
+    """The wanted columns of any source; the ground of `read`, `read_sessions` and `read_preferences`.
+
+    Of text: `separator` between fields; `header`, whether the first line names the columns; `decimal`, the mark in
+    numbers ("." or ","); `encoding`. Of times: `time_unit` of numbers ("s", "ms", "us", "ns") or `time_format` of
+    dates (strftime, such as "%d/%m/%Y"). What is not given is found by looking, and told in the intake; what can be
+    read in two ways is an error. `on_bad`: the first bad row is an "error", or all are left out and counted ("skip"),
+    or also listed in the file `quarantine` ("quarantine").
+    """
+    check("decimal", decimal, decimal in (".", ","), "'.' or ','")
+    check("time_unit", time_unit, time_unit is None or time_unit in UNITS, f"one of {', '.join(UNITS)}")
     check_address_space()
+    hints = Hints(decimal, time_unit, time_format)
     if not isinstance(source, str | os.PathLike):
         from fullrank.data.reading.typed import frame_batches
 
         refusals = Refusals(type(source).__name__, on_bad, quarantine, places="row")
         into = _Collector(fields, refusals, text=False)
-        return into.collect(frame_batches(source, fields, refusals, time_unit, into.prepare))
+        return into.collect(frame_batches(source, fields, refusals, hints, into.prepare))
     from fullrank.data.reading.stream import Stream
 
     with Stream(source) as stream:
@@ -176,21 +189,43 @@ def read_table(
 
             refusals = Refusals(stream.name, on_bad, quarantine, places="row")
             into = _Collector(fields, refusals, text=False)
-            return into.collect(parquet_batches(stream.name, fields, refusals, time_unit, into.prepare))
+            return into.collect(parquet_batches(stream.name, fields, refusals, hints, into.prepare))
         from fullrank.data.reading.text import TextReader
 
-        refusals = Refusals(stream.name, on_bad, quarantine)
-        into = _Collector(fields, refusals, text=True)
-        head = stream.read(HEAD)
-        dialect = sniff(head, stream.name, fields, separator, header, encoding)
-        places = locate(fields, dialect.header, dialect.width, stream.name)
-        at = {places[field.role]: field for field in fields if field.role in places}
-        reader = TextReader(stream, dialect, at, unit=time_unit, prepare=into.prepare, refusals=refusals)
-        table = into.collect(_watched(reader.batches(head), reader, into))
-    unread = dialect.width - len(places)
-    if unread:
-        table.intake = table.intake.noting(f"{unread} further column{'s' * (unread > 1)} not read")
-    return table
+        text, refusals = _utf8(stream, encoding), Refusals(stream.name, on_bad, quarantine)
+        into, head = _Collector(fields, refusals, text=True), text.read(HEAD)
+        given: dict[str, Any] = {"separator": separator, "header": header, "decimal": decimal}
+        dialect = sniff(head, stream.name, fields, final=len(head) < HEAD, **given)
+        at = _columns(dialect, fields, hints, stream.name)
+        if dialect.header is not None and header is None:
+            refusals.notes.append(f"first line taken as the header: {shown(', '.join(dialect.header))}")
+        refusals.notes += [field.form.told for field in at.values() if field.form.told]
+        unread = dialect.width - len(at)
+        refusals.notes += [f"{unread} further column{'s' * (unread > 1)} not read"] * bool(unread)
+        reader = TextReader(text, dialect, at, prepare=into.prepare, refusals=refusals, encoding=encoding)
+        return into.collect(_watched(reader.batches(head), reader, into))
+
+
+def _columns(dialect: Dialect, fields: Sequence[Field], hints: Hints, name: str) -> dict[int, Field]:
+    """Where the wanted columns of a text stand, and how they are written."""
+    import polars as pl
+
+    from fullrank.data.reading.dates import as_written
+
+    found: dict[int, Field] = {}
+    places = locate(fields, dialect.header, dialect.width, name)
+    for field in fields:
+        if field.role in places:
+            sample = pl.Series([row[places[field.role]] for row in dialect.sample], dtype=pl.String)
+            found[places[field.role]] = as_written(field, sample, hints, name)
+    return found
+
+
+def _utf8(stream: Any, encoding: str) -> Any:
+    """The stream itself, or one that decodes it."""
+    from fullrank.data.reading.encoding import Transcoded, codec
+
+    return stream if codec(encoding).name == "utf-8" else Transcoded(stream, encoding)
 
 
 def _watched(batches: Iterator[Batch], reader: TextReader, into: _Collector) -> Iterator[Batch]:

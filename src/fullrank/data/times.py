@@ -13,6 +13,9 @@ Times: TypeAlias = NDArray[np.datetime64]
 
 MICROSECONDS = np.dtype("datetime64[us]")
 YEAR_5138 = 10**11  # seconds; a later time is one given in milliseconds
+UNIT_NAMES = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
+UNITS = tuple(UNIT_NAMES)
+MISSING = "{}; is it a mark for a missing time? Drop the row or read without times"
 
 
 def checked_times(times: Any) -> Times:
@@ -59,12 +62,23 @@ def _from_seconds(seconds: NDArray[Any]) -> Times:
     return (seconds.astype(np.int64) * 1_000_000).view(MICROSECONDS)
 
 
-def time_fault(seconds: float) -> str:
-    """What is wrong with a time in seconds since 1970; empty where nothing is."""
-    if np.isnan(seconds):
+def time_fault(number: float, unit: str = "s") -> str:
+    """What is wrong with a number of seconds (or another unit) since 1970; empty where nothing is."""
+    if np.isnan(number):
         return "is missing; give every row a time, or read without the time column"
-    if seconds < 0:
-        return f"{seconds:.15g} is before 1970; is it a mark for a missing time? Drop the row or read without times"
-    if seconds >= YEAR_5138:
-        return f"{seconds:.15g} is beyond the year 5138 and looks like milliseconds or finer; give time_unit='ms'"
-    return ""
+    if number < 0:
+        return f"{number:.15g} is {MISSING.format('before 1970')}"
+    finer = UNITS[UNITS.index(unit) :]
+    beyond = number / (YEAR_5138 * 1000.0 ** UNITS.index(unit))
+    if beyond < 1:
+        return ""
+    steps = 1 + int(np.log10(beyond) / 3) if np.isfinite(beyond) else len(UNITS)
+    if steps >= len(finer):
+        return f"{number:.15g} is beyond the year 5138 in every unit; correct it"
+    likely = finer[steps]
+    return f"{number:.15g} is beyond the year 5138 and looks like {UNIT_NAMES[likely]}; give time_unit='{likely}'"
+
+
+def date_fault(seconds: float) -> str:
+    """What is wrong with a date, in seconds since 1970, that is outside 1970 to 5138."""
+    return f"is {MISSING.format('before 1970' if seconds < 0 else 'beyond the year 5138')}"

@@ -92,12 +92,13 @@ def _write_text(frame: pl.DataFrame, out: IO[bytes], kind: str) -> None:
 
 
 def _seconds_if_whole(time: Times) -> pl.Series:
-    """Whole seconds as numbers, finer times as dates."""
+    """Whole seconds as numbers, finer times as dates; and as dates what might be read as one: 2020, 20200131."""
     import polars as pl
 
     micros = time.view(np.int64)
-    if (micros % 1_000_000 == 0).all():
-        return pl.Series("time", micros // 1_000_000)
+    seconds = micros // 1_000_000
+    if (micros % 1_000_000 == 0).all() and (seconds >= 10**8).all() and (seconds < 19 * 10**8).all():
+        return pl.Series("time", seconds)
     return pl.Series("time", time).dt.strftime("%Y-%m-%d %H:%M:%S%.6f")
 
 

@@ -14,7 +14,7 @@ from fullrank.data.canonical import repeats, sort_rows
 from fullrank.data.ids import Codes, Ids
 from fullrank.data.interactions import Interactions
 from fullrank.data.read import read_table
-from fullrank.data.reading.dialect import Field
+from fullrank.data.reading.fields import Field
 from fullrank.errors import DataError, check, shown
 from fullrank.evaluation.adapters import Adapted, telling
 from fullrank.evaluation.scoring import ByRows

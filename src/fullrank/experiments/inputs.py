@@ -62,7 +62,7 @@ def _names(source: str, given: Mapping[str, Any]) -> set[str]:
     """The columns of a file that can be read twice."""
     if not Path(source).is_file():
         return set()
-    return set(column_names(source, given.get("separator"), given.get("encoding", "utf-8")))
+    return column_names(source, given.get("separator"), given.get("encoding", "utf-8"))
 
 
 def is_file(source: str) -> bool:

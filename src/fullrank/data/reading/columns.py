@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -13,17 +12,17 @@ from numpy.typing import NDArray
 
 from fullrank.data.canonical import encode, row_blocks, value_fault, values_ok
 from fullrank.data.ids import LONGEST_NAME, Codes, Ids, name_fault
-from fullrank.data.reading.dialect import Field
+from fullrank.data.reading.dates import dates_in_text
+from fullrank.data.reading.fields import Field, TimeForm
 from fullrank.data.strings import Dictionary, as_integers, sorted_numbers, to_numpy
-from fullrank.data.times import MICROSECONDS, time_fault, times_ok
-from fullrank.errors import DataError, check, shown
+from fullrank.data.times import MICROSECONDS, date_fault, time_fault, times_ok
+from fullrank.errors import DataError, shown
 from fullrank.kernels.threads import in_parallel
 
-UNITS = {"s": 1_000_000.0, "ms": 1_000.0, "us": 1.0, "ns": 0.001}  # in microseconds
 Mask = NDArray[np.bool_]
 
 
-def convert(column: pl.Series, field: Field, unit: str, *, text: bool = False) -> tuple[Any, Mask]:
+def convert(column: pl.Series, field: Field, *, text: bool = False) -> tuple[Any, Mask]:
     """A column as ids (a series), numbers (float32) or times, and where it cannot be.
 
     In `text` that was split into lines there is no NUL any more.
@@ -35,7 +34,7 @@ def convert(column: pl.Series, field: Field, unit: str, *, text: bool = False) -
         return _ids(column, field, text)
     if field.kind == "number":
         return _numbers(column, field)
-    return _times(column, field, unit)
+    return _times(column, field)
 
 
 def _ids(column: pl.Series, field: Field, text: bool) -> tuple[pl.Series, Mask]:
@@ -62,7 +61,7 @@ def _numbers(column: pl.Series, field: Field) -> tuple[NDArray[np.float32], Mask
     if not (column.dtype.is_numeric() or column.dtype in (pl.String, pl.Boolean)):
         raise DataError(f"column '{column.name}' is {column.dtype}, expected numbers for the {field.role}.")
     if column.dtype == pl.String:
-        column = column.str.strip_chars(" ")
+        column = _plain_numbers(column, field.decimal)
     numbers = column.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
     with np.errstate(over="ignore"):
         kept = numbers.astype(np.float32)
@@ -70,57 +69,59 @@ def _numbers(column: pl.Series, field: Field) -> tuple[NDArray[np.float32], Mask
     return kept, ~values_ok(numbers) | (kept < least) | (kept > most)
 
 
-def _times(column: pl.Series, field: Field, unit: str) -> tuple[NDArray[np.datetime64], Mask]:
-    check("time_unit", unit, unit in UNITS, f"one of {', '.join(UNITS)}")
-    micros = _micros(column, unit)
+def _plain_numbers(text: pl.Series, decimal: str) -> pl.Series:
+    """Numbers in text as they are parsed: no blanks around them, a point as the decimal mark."""
+    text = text.str.strip_chars(" \t")
+    if decimal == ".":
+        return text
+    pointed = text.str.contains(".", literal=True).fill_null(False)
+    comma = text.str.replace_all(decimal, ".", literal=True)
+    return comma.set(pointed, None)  # a point that is no decimal mark is no part of a number
+
+
+def _times(column: pl.Series, field: Field) -> tuple[NDArray[np.datetime64], Mask]:
+    micros = _micros(column, field.form)
     if micros is None:
         raise DataError(f"column '{column.name}' is {column.dtype}, expected a {field.role}: numbers or dates.")
     times = micros.fill_null(-1).to_numpy().view(MICROSECONDS)
     return times, ~times_ok(times)
 
 
-def _micros(column: pl.Series, unit: str) -> pl.Series | None:
-    """Microseconds since 1970: from numbers in the given unit, from dates, or from either as text."""
-    if column.dtype == pl.String:
-        return _micros_from_text(column.str.strip_chars(" "), unit)
+def _micros(column: pl.Series, form: TimeForm) -> pl.Series | None:
+    """Microseconds since 1970: from numbers or text of a form, or from dates."""
     if isinstance(column.dtype, pl.Datetime) and column.dtype.time_zone:
         column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
     if column.dtype == pl.Date or isinstance(column.dtype, pl.Datetime):
         return column.cast(pl.Datetime("us")).to_physical()
-    if column.dtype.is_integer() and UNITS[unit] >= 1:
-        whole, limit = column.cast(pl.Int64, strict=False), 2**62 // int(UNITS[unit])
+    if column.dtype != pl.String and not column.dtype.is_numeric():
+        return None
+    if form.forms:
+        return dates_in_text(column.cast(pl.String), form)
+    return _counted(_numbers_in_text(column) if column.dtype == pl.String else column, form)
+
+
+def _numbers_in_text(text: pl.Series) -> pl.Series:
+    """Integers exactly, where all are."""
+    text = text.str.strip_chars(" \t")
+    whole = text.cast(pl.Int64, strict=False)
+    return whole if whole.null_count() == text.null_count() else text.cast(pl.Float64, strict=False)
+
+
+def _counted(column: pl.Series, form: TimeForm) -> pl.Series:
+    """Microseconds from numbers of a unit; what is out of all bounds stays so, without overflow."""
+    if column.dtype.is_integer() and form.micros >= 1:
+        factor = int(form.micros)
+        limit = 2**62 // factor
+        whole = column.cast(pl.Int64, strict=False)
         low, high = whole.min(), whole.max()
         if low is not None and (int(low) < -limit or int(high) > limit):  # type: ignore[arg-type]
-            whole = whole.clip(-limit, limit)  # still refused by the check, but no overflow
-        return whole * int(UNITS[unit])
-    if column.dtype.is_numeric():
-        scaled = column.cast(pl.Float64).fill_nan(None) * UNITS[unit]
-        return scaled.clip(-(2.0**62), 2.0**62).round().cast(pl.Int64)
-    return None
+            whole = whole.clip(-limit, limit)
+        return whole * factor
+    scaled = column.cast(pl.Float64, strict=False).fill_nan(None) * form.micros
+    return scaled.clip(-(2.0**62), 2.0**62).round().cast(pl.Int64)
 
 
-def _micros_from_text(text: pl.Series, unit: str) -> pl.Series:
-    whole = text.cast(pl.Int64, strict=False)
-    found = _micros(whole, unit)
-    if found is None or whole.null_count() == text.null_count():
-        return whole if found is None else found
-    decimal = _micros(text.cast(pl.Float64, strict=False), unit)
-    dates = text.str.replace("T", " ", literal=True).str.replace("Z$", "+00:00")
-    for attempt in (decimal, *(_dates(dates, form) for form in DATE_FORMS)):
-        if attempt is not None:
-            found = found.zip_with(found.is_not_null(), attempt)
-    return found
-
-
-def _dates(text: pl.Series, form: str) -> pl.Series:
-    zone = "UTC" if "%:z" in form else None
-    return text.str.to_datetime(form, time_unit="us", strict=False, time_zone=zone).to_physical()
-
-
-DATE_FORMS = ("%Y-%m-%d", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f%:z", "%Y-%m-%d %H:%M")
-
-
-def explain(field: Field, cell: Any, unit: str) -> tuple[str, str]:
+def explain(field: Field, cell: Any) -> tuple[str, str]:
     """Why a cell cannot be taken: the reason to count it under, and the whole sentence."""
     role = field.role
     if cell is None or cell == "":
@@ -129,19 +130,40 @@ def explain(field: Field, cell: Any, unit: str) -> tuple[str, str]:
         return f"{role} id refused", f"{role} id {shown(cell)} {name_fault(str(cell))}."
     if field.kind == "id":
         return f"{role} not allowed", f"{role} {shown(cell)} {field.rule}."
-    kind = "a number" if field.kind == "number" else "a time"
-    try:
-        number = float(cell)
-    except (TypeError, ValueError):
-        number = math.nan
-    if field.kind == "number":
-        fault = value_fault(number) or (f"{number:g} {field.rule}" if not field.least <= number <= field.most else "")
-    else:
-        fault = time_fault(number * UNITS[unit] / 1e6)
-    if fault and (not math.isnan(number) or str(cell).strip(" +-").lower() == "nan"):
+    return _explain_time(field, cell) if field.kind == "time" else _explain_number(field, cell)
+
+
+def _explain_number(field: Field, cell: Any) -> tuple[str, str]:
+    role, number = field.role, _number(cell, field.decimal)
+    if number is not None:
+        fault = value_fault(number) or f"{number:g} {field.rule}"
         return f"{role} out of range", f"{role} {fault}."
-    hint = "" if field.kind == "number" else " (seconds since 1970, or a date like 2026-01-31)"
-    return f"{role} is not {kind}", f"{role} {shown(cell)} is not {kind}{hint}; correct or remove it."
+    other = "," if field.decimal == "." else "."
+    hint = f", or say decimal='{other}' (--decimal {other})" if _number(cell, other) is not None else ""
+    return f"{role} is not a number", f"{role} {shown(cell)} is not a number; correct or remove it{hint}."
+
+
+def _number(cell: Any, decimal: str) -> float | None:
+    """The number in a cell, as columns are read."""
+    column = pl.Series([cell])
+    text = _plain_numbers(column, decimal) if column.dtype == pl.String else column
+    number: float | None = text.cast(pl.Float64, strict=False)[0]
+    return number
+
+
+def _explain_time(field: Field, cell: Any) -> tuple[str, str]:
+    role, column = field.role, pl.Series([cell])
+    if _number(cell, ".") is not None and field.form.unit:
+        number = float(column.cast(pl.Float64)[0])
+        return f"{role} out of range", f"{role} {time_fault(number, field.form.unit)}."
+    micros = _micros(column, field.form)
+    if micros is not None and micros[0] is not None:
+        return f"{role} out of range", f"{role} {shown(cell)} {date_fault(micros[0] / 1e6)}."
+    form = field.form.forms[0] if field.form.forms else "numbers since 1970"
+    return (
+        f"{role} is not a time",
+        f"{role} {shown(cell)} is not a time like the others ({form}); correct or remove it.",
+    )
 
 
 class Growing:

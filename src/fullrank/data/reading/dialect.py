@@ -1,67 +1,34 @@
-"""What a text file looks like: encoding, separator, header; and which column is which."""
+"""What a text file looks like: separator and header, where they are not given.
+
+Every separator is tried on the first records. A reading is possible where the records have as many fields as the first
+and the columns hold what they must; numbers and times where they belong speak for it. Two readings that are equally
+good are an error that shows both: nobody's rows are guessed at.
+"""
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from itertools import islice
 
-from fullrank.data.reading.records import UNCLOSED, Record, lines_in, records
+from fullrank.data.reading.fields import USUAL_NAMES, Field, locate, plain
+from fullrank.data.reading.records import UNCLOSED, Record, bytewise, decoded, lines_in, records
 from fullrank.errors import DataError, check, shown
 
-Kind: TypeAlias = Literal["id", "number", "time"]
-Column: TypeAlias = str | int  # a column by its name, or by its position from 0
-
 SEPARATORS = ("::", "\t", ",", ";", "|", " ")
+SPELLED = {"\t": "\\t"}  # as it is written on a command line
 HEAD = 64 << 10
-QUOTED = re.compile(r'"(?:[^"]|"")*"')
+SAMPLE = 300  # records that are looked at
+MARK = b"\xef\xbb\xbf"  # of byte order
+MOSTLY = 0.9  # of the records, where some may be broken
+NUMBER = {
+    mark: re.compile(rf"[ \t]*[+-]?(\d+{sign}?\d*|{sign}\d+)([eE][+-]?\d+)?[ \t]*", re.ASCII)
+    for mark, sign in ((".", r"\."), (",", ","))
+}
+DATE = re.compile(r"\d+[-/. ](\d+|[A-Za-z]{3,9})[-/. ]\d+|[A-Za-z]{3,9},? \d+|\d{4}-?\d\d-?\d\dT\d")
 
-
-@dataclass(frozen=True)
-class Field:
-    """A column wanted from a table: what it is for, what it holds, where it is."""
-
-    role: str
-    kind: Kind
-    column: Column | None = None  # None: by the usual names, or by position
-    required: bool = True
-    least: float = -math.inf  # of numbers
-    most: float = math.inf
-    allowed: tuple[str, ...] | None = None  # of ids: the only ones there may be
-    rule: str = ""  # what a number or an id breaks that is not allowed
-
-    @property
-    def space(self) -> str:
-        """Ids of one space share their numbers: better and worse are both items."""
-        return {"better": "item", "worse": "item"}.get(self.role, self.role)
-
-
-USUAL_NAMES: dict[str, tuple[str, ...]] = {
-    "user": ("user", "userid", "uid", "customer", "customerid", "visitorid", "reviewerid", "person", "member"),
-    "item": (
-        "item", "itemid", "iid", "movie", "movieid", "artist", "artistid", "product", "productid", "asin",
-        "parentasin", "video", "videoid", "song", "songid", "track", "trackid", "book", "bookid", "isbn",
-    ),
-    "value": ("value", "rating", "ratings", "score", "stars", "overall", "weight", "count", "playcount", "plays",
-              "watchratio", "quantity"),
-    "time": ("time", "timestamp", "ts", "date", "datetime", "unixreviewtime", "created", "createdat", "eventtime"),
-    "session": ("session", "sessionid", "case", "query", "queryid", "impression", "impressionid"),
-    "grade": ("grade", "relevance", "class", "level", "value", "rating"),
-    "action": ("action", "event", "eventtype", "feedback"),
-    "better": ("better", "preferred", "winner", "chosen", "over"),
-    "worse": ("worse", "other", "loser", "rejected", "under"),
-}  # fmt: skip
-
-
-def plain(name: str) -> str:
-    """A column name for comparison: User_ID and userId are one.
-
-    >>> plain("User_ID"), plain("userId:token")
-    ('userid', 'userid')
-    """
-    return "".join(c for c in name.split(":", maxsplit=1)[0].lower() if c.isalnum())
+Row = Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -73,109 +40,181 @@ class Dialect:
     width: int  # fields in a record
     skip: int  # bytes before the first record: a byte order mark, a header
     line: int  # of the first record
-    sample: tuple[str, ...]  # the fields of the first record
-    encoding: str = "utf-8"
+    sample: tuple[Row, ...]  # the fields of the first records
 
 
-def decoded_head(head: bytes, encoding: str, name: str) -> str:
-    """The first bytes as text, without a byte order mark."""
-    for mark, hint in ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
-        if head.startswith(mark):
-            raise DataError(f"{name}: looks like {hint}; convert it to UTF-8.")
-    return head.decode(encoding, errors="surrogateescape").removeprefix("\ufeff")
+def sniff(
+    head: bytes, name: str, fields: Sequence[Field], *,
+    separator: str | None = None, header: bool | None = None, decimal: str = ".", final: bool = True,
+) -> Dialect:  # fmt: skip
+    """Separator and header of a file from its first bytes (UTF-8), where they are not given.
 
-
-def sniff(head: bytes, name: str, fields: Sequence[Field], separator: str | None, header: bool | None,
-          encoding: str = "utf-8") -> Dialect:  # fmt: skip
-    """Separator and header of a file from its first bytes, where they are not given."""
+    `final`: these are all its bytes.
+    """
     check("separator", separator, separator is None or (len(separator) > 0 and '"' not in separator), "text or None")
-    text = decoded_head(head, encoding, name)
-    mark = len(head) - len(text.encode(encoding, errors="surrogateescape"))
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise DataError(f"{name}: looks like utf-16; pass encoding='utf-16' (--encoding utf-16).")
+    separator = next((sign for sign, spelled in SPELLED.items() if spelled == separator), separator)
+    text = head.removeprefix(MARK).decode("latin-1")
+    if not final:  # what may be cut off is left out
+        text = text[: max(text.rfind("\n"), text.rfind("\r", 0, -1)) + 1] or text
     if not text.strip("\r\n "):
         raise DataError(f"{name}: no interactions; the file is empty.")
-    separator = separator or _separator(text)
-    found = (record for record in records(text, separator, final=False) if isinstance(record, Record))
-    first = next(found, Record(1, 0, 0, "", [], UNCLOSED))
+    candidates = SEPARATORS if separator is None else (separator,)
+    tried = [_reading(text, candidate, fields, header, decimal) for candidate in candidates]
+    chosen = tried[0] if separator else _chosen(tried, name)
+    first = chosen.first
     if first.fault:
         raise DataError(f"{name}:{first.line}: {first.fault}; repair the file.")
-    if not (_looks_like_header(first.fields, fields) if header is None else header):
-        return Dialect(separator, None, len(first.fields), mark, 1, tuple(first.fields), encoding)
-    second = next(found, Record(first.line + 1, 0, 0, "", []))
-    skip = mark + len(text[: first.end].encode(encoding, errors="surrogateescape"))
-    line = 1 + lines_in(text[: first.end])
-    return Dialect(separator, tuple(first.fields), len(first.fields), skip, line, tuple(second.fields), encoding)
+    if chosen.header is None:
+        raise DataError(
+            f"{name}:{first.line}: {_told(chosen.rows[0])} may be a header or a row; say header=True or header=False "
+            "(--header or --no-header)."
+        )
+    skip = len(MARK) * head.startswith(MARK)
+    if not chosen.header:
+        return Dialect(chosen.separator, None, chosen.width, skip, 1, tuple(chosen.rows))
+    line = first.line + lines_in(text[first.start : first.end])
+    names, rows = tuple(chosen.rows[0]), tuple(chosen.rows[1:])
+    return Dialect(chosen.separator, names, chosen.width, skip + first.end, line, rows)
 
 
-def _separator(text: str) -> str:
-    """The first separator that cuts the first lines into the same number of fields, at least two."""
-    text = QUOTED.sub('""', text)
-    lines = [line for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n") if line.strip()][:20]
-    lines = lines[:-1] or lines  # the last may be cut off
-    for separator in SEPARATORS:
-        if min(line.count(separator) for line in lines) > 0:
-            return separator
-    return ","
+@dataclass(frozen=True)
+class Reading:
+    """The first records, cut by one separator, and what speaks for it."""
+
+    separator: str
+    first: Record
+    rows: Sequence[Row] = ()  # that have as many fields as the first
+    share: float = 0.0  # of all
+    header: bool | None = False  # whether the first is one; None: it may be
+    located: bool = False  # whether every column that is wanted is there
+    typed: int = 0  # columns of numbers or times that hold such
+    broken: int = 0  # and that do not
+    decimal: str = ""  # the mark with which they do, where it is another than was given
+
+    @property
+    def width(self) -> int:
+        return len(self.first.fields)
+
+    @property
+    def possible(self) -> bool:
+        """Whether somebody may have meant this."""
+        return self.width > 1 and self.share > 0.5 and self.located and not self.broken
+
+    @property
+    def weight(self) -> tuple[bool, int, float]:
+        """What speaks for it, most important first."""
+        return self.share >= MOSTLY, self.typed, self.share
+
+    def __str__(self) -> str:
+        row = self.rows[1 if self.header and len(self.rows) > 1 else 0]
+        mark = f" and --decimal {self.decimal}" if self.decimal else ""
+        return f"{_told(row)} with --separator '{SPELLED.get(self.separator, self.separator)}'{mark}"
 
 
-def _looks_like_header(first: Sequence[str], fields: Sequence[Field]) -> bool:
-    """A usual or wanted name anywhere, or words where a number must stand."""
-    wanted = {plain(str(field.column)) for field in fields if isinstance(field.column, str)}
-    usual = {name for field in fields for name in USUAL_NAMES[field.role]}
-    if any(plain(cell) in wanted | usual for cell in first):
-        return True
-    numbers = [place for place, field in enumerate(fields) if field.kind == "number" and place < len(first)]
-    return any(not is_number(first[place]) for place in numbers) and all(cell and not is_number(cell) for cell in first)
-
-
-def is_number(text: str) -> bool:
-    """Whether this reads as a number (nan and inf do, as Python reads them)."""
+def _reading(text: str, separator: str, fields: Sequence[Field], header: bool | None, decimal: str) -> Reading:
+    found = records(text, bytewise(separator), final=False)
+    some = [record for record in islice(found, SAMPLE) if isinstance(record, Record)]
+    first = some[0] if some else Record(1, 0, 0, "", [], UNCLOSED)
+    if first.fault:
+        return Reading(separator, first)
+    rows = [
+        [cell.encode("latin-1").decode(errors="replace") for cell in record.fields]
+        for record in some
+        if not record.fault and len(record.fields) == len(first.fields)
+    ]
+    header = has_header(rows, fields) if header is None else header
+    share, body = len(rows) / len(some), rows[1:] if header else rows
     try:
-        float(text)
-    except ValueError:
+        places = locate(fields, rows[0] if header else None, len(rows[0]), "")
+    except DataError:
+        return Reading(separator, first, rows, share, header)
+    held = {mark: _held_columns(fields, places, body, mark) for mark in (decimal, ",")}  # a comma is never assumed
+    mark = next((mark for mark, columns in held.items() if all(columns)), decimal)
+    typed, broken = sum(held[mark]), len(held[mark]) - sum(held[mark])
+    return Reading(separator, first, rows, share, header, True, typed, broken, "" if mark == decimal else mark)
+
+
+def _held_columns(fields: Sequence[Field], places: dict[str, int], rows: Sequence[Row], decimal: str) -> list[bool]:
+    """Of every column of numbers or times, whether it holds such."""
+    typed = [field for field in fields if field.kind != "id" and field.role in places and rows]
+    return [mostly_held(field, [row[places[field.role]] for row in rows], decimal) for field in typed]
+
+
+def _chosen(tried: Sequence[Reading], name: str) -> Reading:
+    """The reading for which most speaks; an error where another is as good, or a decimal comma must be told."""
+    possible = sorted((one for one in tried if one.possible), key=lambda one: one.weight, reverse=True)
+    even = [one for one in tried if one.width > 1 and one.share >= MOSTLY and one.separator != " "]
+    if not possible or (even and possible[0].separator == " " and not possible[0].typed):  # blanks stand in text, too
+        return max(even or tried, key=lambda one: (one.width > 1, one.share, one.located))
+    best = [one for one in possible if one.weight == possible[0].weight]
+    best = [one for one in best if one.separator != " "] or best
+    if len(best) == 1 and not best[0].decimal:
+        return best[0]
+    other = next((one for one in (*best, *possible) if one is not best[0]), None)
+    line = f"{name}:{best[0].first.line}"
+    if other is None:
+        raise DataError(f"{line}: numbers have a comma where a point is expected; read it as {best[0]}.")
+    raise DataError(f"{line}: this can be read in two ways: {best[0]}, or {other}; say which.")
+
+
+def has_header(rows: Sequence[Row], fields: Sequence[Field]) -> bool | None:
+    """Whether the first row names the columns; None where it may as well be a row like the others.
+
+    It does where columns are asked for by name, where every one that is needed has a usual name, or where words stand
+    above numbers or times. Words above the numbers of ids alone leave it open.
+    """
+    first, rest = rows[0], rows[1:]
+    if any(isinstance(field.column, str) for field in fields):
+        return True
+    places = {
+        field.role: field.column if isinstance(field.column, int) else order for order, field in enumerate(fields)
+    }
+    typed = [field for field in fields if field.kind != "id" and places[field.role] < len(first)]
+    above = [field for field in typed if mostly_held(field, [row[places[field.role]] for row in rest], field.decimal)]
+    a_row = any(_holds(field, first[places[field.role]]) for field in above) if rest else False
+    if all(_usually(field, first, places[field.role]) for field in fields if field.required):
+        return None if a_row else True
+    words = not any(_held(cell, NUMBER["."]) or not cell for cell in first)
+    if a_row or not words or not rest:
         return False
-    return True
+    if above:
+        return True
+    ids = [[row[place] for row in rest] for place in range(len(first))]
+    return None if len(rest) > 1 and any(all(_held(cell, NUMBER["."]) for cell in column) for column in ids) else False
 
 
-def locate(fields: Sequence[Field], columns: Sequence[str] | None, width: int, name: str) -> dict[str, int]:
-    """The position of every wanted column; optional ones that are not there are left out."""
-    if columns is not None:
-        twice = sorted({column for column in columns if column and list(columns).count(column) > 1})
-        if twice:
-            raise DataError(f"{name}: column {shown(twice[0])} occurs twice in the header; rename one of them.")
-    places: dict[str, int] = {}
-    for order, field in enumerate(fields):
-        place = _place(field, order, columns, width, set(places.values()))
-        if place is not None:
-            places[field.role] = place
-        elif field.required or field.column is not None:
-            raise _not_found(field, columns, width, name)
-    if len(set(places.values())) < len(places):
-        raise DataError(f"{name}: one column is wanted for two purposes: {places}; name the columns.")
-    return places
+def _usually(field: Field, first: Row, place: int) -> bool:
+    """Whether a usual name of this column is in the first row: in its place, if there is one."""
+    cells = first[place : place + 1] if isinstance(field.column, int) else first
+    return any(plain(cell) in USUAL_NAMES[field.role] for cell in cells)
 
 
-def _place(field: Field, order: int, columns: Sequence[str] | None, width: int, taken: set[int]) -> int | None:
-    if isinstance(field.column, int):
-        return field.column if 0 <= field.column < width else None
-    if columns is None:
-        return None if isinstance(field.column, str) else order if order < width else None
-    if field.column is not None:
-        return list(columns).index(field.column) if field.column in columns else None
-    for usual in USUAL_NAMES[field.role]:
-        for place, column in enumerate(columns):
-            if plain(column) == usual and place not in taken:
-                return place
-    return None
+def mostly_held(field: Field, cells: Sequence[str], decimal: str = ".") -> bool:
+    """Whether most of these cells hold what the column must: some may be broken."""
+    return bool(cells) and 2 * sum(_holds(field, cell, decimal) for cell in cells) > len(cells)
 
 
-def _not_found(field: Field, columns: Sequence[str] | None, width: int, name: str) -> DataError:
-    if columns is None:
-        what = f"no column {field.column if field.column is not None else f'for {field.role}'}"
-        return DataError(f"{name}: {what}: the file has {width} columns and no header; give positions from 0.")
-    there = ", ".join(columns)
-    usual = f"a name such as {', '.join(USUAL_NAMES[field.role][:3])}"
-    expected = shown(field.column) if field.column is not None else usual
-    return DataError(
-        f"{name}: no {field.role} column: expected {expected}, found {there[:200]}; "
-        f"name it with {field.role}='...' (--columns {field.role}=... on the command line)."
-    )
+def _holds(field: Field, cell: str, decimal: str = ".") -> bool:
+    number = _held(cell, NUMBER[decimal])
+    return number or DATE.search(cell) is not None if field.kind == "time" else number
+
+
+def _held(cell: str, pattern: re.Pattern[str]) -> bool:
+    return pattern.fullmatch(cell) is not None
+
+
+def first_names(head: bytes, separator: str | None = None) -> set[str]:
+    """The names that may stand in the first line, whatever separates them, as they are compared."""
+    names: set[str] = set()
+    text = head.removeprefix(MARK).decode("latin-1")
+    for candidate in SEPARATORS if separator is None else (separator,):
+        record = next(records(text, bytewise(candidate), final=False), None)
+        if isinstance(record, Record):
+            names.update(plain(decoded(cell)) for cell in record.fields)
+    return names
+
+
+def _told(row: Row) -> str:
+    return shown(" | ".join(row))

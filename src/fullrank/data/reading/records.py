@@ -1,7 +1,8 @@
 """The careful way to take text apart: record by record, with line numbers and what is wrong.
 
 This is the definition of the format. The fast way (polars, in text.py) is used wherever it is sure
-to give the same.
+to give the same. Text is taken bytewise here (a character for every byte: `bytewise`, `decoded`), so that offsets and
+limits are those of the file and what is no valid UTF-8 hurts nobody but its own record.
 """
 
 from __future__ import annotations
@@ -31,6 +32,20 @@ class Unfinished(NamedTuple):
     offset: int
 
 
+def bytewise(text: str) -> str:
+    """The UTF-8 bytes of a text, a character for each."""
+    return text.encode().decode("latin-1")
+
+
+def decoded(text: str) -> str:
+    """Such bytes as text again; what is no UTF-8 as lone surrogates.
+
+    >>> decoded(bytewise("é")), decoded("\\xe9")
+    ('é', '\\udce9')
+    """
+    return text if text.isascii() else text.encode("latin-1").decode(errors="surrogateescape")
+
+
 def records(text: str, separator: str, line: int = 1, final: bool = True) -> Iterator[Record | Unfinished]:
     r"""Records of delimited text: quotes as in RFC 4180, lines ended by \n, \r\n or \r.
 
@@ -45,7 +60,7 @@ def records(text: str, separator: str, line: int = 1, final: bool = True) -> Ite
         raw, after = _line(text, position).group(1), _line(text, position).end()
         if '"' in raw:
             fields, after_record, fault = _quoted(text, position, separator)
-            if fault == UNCLOSED and not final and len(text) - position <= LONGEST_FIELD:
+            if fault == UNCLOSED and not final and len(text) - after_record <= LONGEST_FIELD:
                 yield Unfinished(position)
                 return
             if fault == UNCLOSED:  # give up this line only: the next may be whole
@@ -62,7 +77,7 @@ def records(text: str, separator: str, line: int = 1, final: bool = True) -> Ite
 
 
 UNCLOSED = "a quote opens here and is never closed"
-TOO_LONG = f"a field is longer than {LONGEST_FIELD:,} characters"
+TOO_LONG = f"a field is longer than {LONGEST_FIELD:,} bytes"
 JUNK = "text follows a closing quote"
 
 
@@ -72,7 +87,7 @@ def lines_in(text: str) -> int:
 
 
 def _quoted(text: str, position: int, separator: str) -> tuple[list[str], int, str]:
-    """Fields of the record at `position`, where it ends, and what is wrong."""
+    """Fields of the record at `position`, where it ends (a quote that is never closed: where that opens), its fault."""
     fields: list[str] = []
     fault = ""
     while True:
@@ -81,9 +96,10 @@ def _quoted(text: str, position: int, separator: str) -> tuple[list[str], int, s
             end = _field_end(text, position, separator)
             value = text[position:end]
         else:
-            value, position = _quoted_field(text, position + 1)
-            if position < 0:
+            value, after = _quoted_field(text, position + 1)
+            if after < 0:
                 return [], position, UNCLOSED
+            position = after
             end = _field_end(text, position, separator)
             fault = JUNK if text[position:end].strip(" ") else fault
         fault = TOO_LONG if len(value) > LONGEST_FIELD else fault
@@ -102,9 +118,9 @@ def _line(text: str, position: int) -> re.Match[str]:
 
 def _quoted_field(text: str, position: int) -> tuple[str, int]:
     """The text up to the closing quote and the position after it (-1: never closed)."""
-    parts = []
+    parts, limit = [], position + LONGEST_FIELD
     while True:
-        close = text.find('"', position, position + LONGEST_FIELD)
+        close = text.find('"', position, limit)
         if close < 0:
             return "", -1
         parts.append(text[position:close])

@@ -31,6 +31,7 @@ class Refusals:
             check("quarantine", quarantine, False, "the path of a file for the bad rows, with on_bad='quarantine'")
         self.name, self.on_bad, self.quarantine, self.places = name, on_bad, quarantine, places
         self.counts: dict[str, int] = {}
+        self.notes: list[str] = []  # what else is to be told of the rows
         self._listed = io.StringIO(newline="")
         self._rows = csv.writer(self._listed, lineterminator="\n")
         self._rows.writerow([places, "reason", "raw"])
@@ -48,7 +49,7 @@ class Refusals:
     def finish(self) -> tuple[str, ...]:
         """Write the quarantine file, if any row went there; returns notes for the intake."""
         if self.on_bad != "quarantine" or not self.counts or self.quarantine is None:
-            return ()
+            return tuple(self.notes)
         text = self._listed.getvalue().encode("utf-8", errors="surrogateescape")
         write_bytes(self.quarantine, text, overwrite=True)
-        return (f"bad rows are listed in {self.quarantine}",)
+        return (*self.notes, f"bad rows are listed in {self.quarantine}")

@@ -7,11 +7,14 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fullrank.data.ids import is_canonical_integer
 from fullrank.data.reading.columns import Mask, convert, explain
-from fullrank.data.reading.dialect import Dialect, Field
-from fullrank.data.reading.records import LONGEST_FIELD, Record, Unfinished, records
+from fullrank.data.reading.dialect import Dialect
+from fullrank.data.reading.encoding import Transcoded
+from fullrank.data.reading.fields import Field
+from fullrank.data.reading.records import LONGEST_FIELD, Record, Unfinished, bytewise, decoded, records
 from fullrank.data.reading.refusals import Refusals, Refused
 from fullrank.data.reading.stream import Stream
 from fullrank.errors import DataError
@@ -38,11 +41,11 @@ class TextReader:
     """The records of a text file as batches of converted columns."""
 
     def __init__(
-        self, stream: Stream, dialect: Dialect, fields: dict[int, Field],
-        *, unit: str, prepare: Prepare, refusals: Refusals,
+        self, stream: Stream | Transcoded, dialect: Dialect, fields: dict[int, Field],
+        *, prepare: Prepare, refusals: Refusals, encoding: str = "utf-8",
     ) -> None:  # fmt: skip
         self.stream, self.dialect, self.fields = stream, dialect, fields
-        self.unit, self.prepare, self.refusals = unit, prepare, refusals
+        self.prepare, self.refusals, self.encoding = prepare, refusals, encoding
         self.line = dialect.line
         self.offset = dialect.skip  # of the next record's first byte in the expanded file
         self.separator = dialect.separator.encode()
@@ -52,12 +55,11 @@ class TextReader:
 
     def _type(self, place: int) -> pl.DataType:
         field = self.fields.get(place)
-        sample = self.dialect.sample[place] if place < len(self.dialect.sample) else ""
-        if field is not None and field.kind == "number":
+        sample = self.dialect.sample[0][place] if self.dialect.sample else ""
+        if field is not None and field.kind == "number" and field.decimal == ".":
             return pl.Float64()
-        if field is not None and field.kind in ("id", "time") and is_canonical_integer(sample):
-            return pl.Int64()
-        return pl.String()
+        integer = field is not None and (field.kind == "id" or (field.kind == "time" and not field.form.forms))
+        return pl.Int64() if integer and is_canonical_integer(sample) else pl.String()
 
     def batches(self, head: bytes) -> Iterator[Batch]:
         """All records after `head`'s skipped bytes, in order."""
@@ -106,7 +108,7 @@ class TextReader:
 
     def _fast(self, body: bytes, schema: dict[str, pl.DataType]) -> Batch | None:
         """The rows of these records by polars, or None where anything is unusual."""
-        text = plain_text(body, self.dialect.encoding)
+        text = plain_text(body)
         if text is None:
             return None
         frame = parse(text, self.separator, schema, self.wanted, self.ids)
@@ -114,32 +116,31 @@ class TextReader:
             return None
         columns: dict[str, Any] = {}
         for place, field in self.fields.items():
-            columns[field.role], bad = convert(frame[str(place)], field, self.unit, text=True)
+            columns[field.role], bad = convert(frame[str(place)], field, text=True)
             if bad.any():
                 return None
-        lines = text.count(b"\n") if b'"' in text else frame.height
-        return Batch({role: self.prepare(role, column) for role, column in columns.items()}, frame.height, lines)
+        return Batch({role: self.prepare(role, column) for role, column in columns.items()}, frame.height, frame.height)
 
     def _careful(self, piece: bytes) -> Batch:
         """The rows of these records one by one; what cannot be taken is refused with its line."""
-        text = piece.decode(self.dialect.encoding, errors="surrogateescape")
+        text = piece.decode("latin-1")
         good: list[Record] = []
         refused: list[Refused] = []
-        for record in records(text, self.dialect.separator, self.line):
+        for record in records(text, bytewise(self.dialect.separator), self.line):
             assert isinstance(record, Record)  # records end where pieces do
-            fault = self._fault(record, text)
+            fault = self._fault(record)
             if fault:
-                refused.append(Refused(record.line, fault[0], fault[1], record.raw))
+                refused.append(Refused(record.line, fault[0], fault[1], decoded(record.raw)))
             else:
                 good.append(record)
         columns: dict[str, Any] = {}
         keep: Mask = np.ones(len(good), dtype=bool)
         for place, field in self.fields.items():
-            cells = pl.Series(str(place), [record.fields[place] for record in good], dtype=pl.String)
-            columns[field.role], bad = convert(cells, field, self.unit)
+            cells = pl.Series(str(place), [decoded(record.fields[place]) for record in good], dtype=pl.String)
+            columns[field.role], bad = convert(cells, field)
             for row in np.flatnonzero(bad & keep).tolist():
-                reason, message = explain(field, cells[row], self.unit)
-                refused.append(Refused(good[row].line, reason, message, good[row].raw))
+                reason, message = explain(field, cells[row])
+                refused.append(Refused(good[row].line, reason, message, decoded(good[row].raw)))
             keep &= ~bad
         self.refusals.take(refused)
         self.line += piece.count(b"\n") + piece.count(b"\r") - piece.count(b"\r\n")
@@ -147,22 +148,28 @@ class TextReader:
         kept = {role: self.prepare(role, selected(column, keep)) for role, column in columns.items()}
         return Batch(kept, int(keep.sum()))
 
-    def _fault(self, record: Record, text: str) -> tuple[str, str] | None:
+    def _fault(self, record: Record) -> tuple[str, str] | None:
         """What is wrong with a whole record: the reason to count it under, and the sentence."""
-        raw = record.raw
-        stray = next((place for place, c in enumerate(raw) if "\udc80" <= c <= "\udcff"), None)
+        stray = next((place for place, c in enumerate(decoded(record.raw)) if "\udc80" <= c <= "\udcff"), None)
         if stray is not None:
-            at = self.offset + len(text[: record.start + stray].encode("utf-8", errors="surrogateescape"))
-            what = f"byte {ord(raw[stray]) - 0xDC00:#x} at offset {at}"
-            return "not UTF-8", f"{what} is not UTF-8; convert the file, or pass encoding='latin-1' if it is that."
+            return self._not_decoded(record, stray)
         if record.fault:
             return record.fault, f"{record.fault}; repair the line."
-        if "\0" in raw:
+        if "\0" in record.raw:
             return "NUL character", "the line contains a NUL character; remove it."
         found, expected = len(record.fields), self.dialect.width
         if found != expected:
             return f"{found} fields, expected {expected}", f"{found} fields, expected {expected}; repair the line."
         return None
+
+    def _not_decoded(self, record: Record, stray: int) -> tuple[str, str]:
+        """Bytes that are no text: which, and where in the file."""
+        if self.encoding != "utf-8":
+            what = f"not {self.encoding}"
+            return what, f"the line has bytes that are {what}; give the right encoding (--encoding), or repair it."
+        at = len(decoded(record.raw)[:stray].encode())
+        what = f"byte {ord(record.raw[at]):#x} at offset {self.offset + record.start + at}"
+        return "not UTF-8", f"{what} is not UTF-8; convert the file, or pass encoding='latin-1' if it is that."
 
 
 def selected(column: Any, keep: Mask) -> Any:
@@ -175,12 +182,12 @@ def last_record_end(data: bytes, separator: bytes) -> int:
     if b'"' not in data:
         end = data.rfind(b"\n") + 1
         return end or data.rfind(b"\r", 0, len(data) - 1) + 1
-    array = np.frombuffer(data, dtype=np.uint8)
-    ends = np.flatnonzero(array == ord("\n"))
-    quotes = np.flatnonzero(array == ord('"'))
-    outside = ends[np.searchsorted(quotes, ends) % 2 == 0]
-    if len(outside) and len(data) - outside[-1] <= LONGEST_FIELD:
-        return int(outside[-1]) + 1
+    quotes = structural_quotes(data, separator)
+    if quotes is not None:
+        ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n"))
+        outside = ends[np.searchsorted(quotes, ends) % 2 == 0]
+        if len(outside) and len(data) - outside[-1] <= LONGEST_FIELD:
+            return int(outside[-1]) + 1
     return _careful_end(data, separator)
 
 
@@ -191,25 +198,22 @@ def _careful_end(data: bytes, separator: bytes) -> int:
     for record in records(text, separator.decode("latin-1"), final=False):
         if isinstance(record, Unfinished):
             return record.offset
-        if record.end == len(text) and not text.endswith(("\n", "\r")):
+        if record.end == len(text) and not text.endswith("\n"):  # after a carriage return a line feed may come
             return end
         end = record.end
     return end
 
 
-def plain_text(body: bytes, encoding: str) -> bytes | None:
-    r"""Records as UTF-8 with \n line ends, or None where the careful way must decide."""
+def plain_text(body: bytes) -> bytes | None:
+    r"""Records with \n line ends and no blanks before them, or None where the careful way must decide."""
     if b"\0" in body or b"\x1f" in body:
         return None
     if not body.isascii():
         try:
-            text = body.decode(encoding)
+            body.decode()
         except UnicodeDecodeError:
             return None
-        body = body if encoding == "utf-8" else text.encode()
-    if b'"' in body:
-        return body if body.count(b"\r") == body.count(b"\r\n") else None
-    if b"\r" in body:
+    if b"\r" in body:  # in quotes, too: `parse` then finds more lines than records, and the careful way decides
         body = body.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     return None if b" " in body and (b" \n" in body or body.endswith(b" ")) else body
 
@@ -219,8 +223,10 @@ def parse(
 ) -> pl.DataFrame | None:
     """Records by polars, or None unless every record certainly has all its fields, and ids are what they seem."""
     quoted = b'"' in text
-    if quoted and not quotes_are_structural(text, separator):
-        return None
+    if quoted:
+        quotes = structural_quotes(text, separator)
+        if quotes is None or len(quotes) % 2 or len(separator) > 1:
+            return None
     lines = text.count(b"\n") + (not text.endswith(b"\n")) if quoted else None
     if len(separator) > 1:
         text = text.replace(separator, b"\x1f")
@@ -242,11 +248,14 @@ def parse(
 
 
 def has_odd_integers(text: bytes, separator: bytes) -> bool:
-    """Whether any field starts as no integer is printed: 01, +1, -0. As ids these are not 1 and 0."""
+    """Whether any field starts as no integer is printed: 01, +1, -0, a blank. As ids these are not 1 and 0."""
     if b"+" in text or (b"-" in text and b"-0" in text) or (text[:1] == b"0" and text[1:2].isdigit()):
         return True
-    array = np.frombuffer(text, dtype=np.uint8)
     befores = (separator, b"\n", b'"') if b'"' in text else (separator, b"\n")
+    for blank in (b" ", b"\t"):
+        if blank in text and (text.startswith(blank) or any(before + blank in text for before in befores)):
+            return True
+    array = np.frombuffer(text, dtype=np.uint8)
     starts = [np.frombuffer(before + b"0", dtype=np.uint16)[0] for before in befores]
     for first in range(0, len(array), BLOCK):
         for shift in (0, 1):  # two bytes at a time, from even and from odd places
@@ -261,8 +270,28 @@ def has_odd_integers(text: bytes, separator: bytes) -> bool:
     return False
 
 
-def quotes_are_structural(text: bytes, separator: bytes) -> bool:
-    """Whether every quote opens a field at its start or closes one at its end: none escaped, none inside."""
-    opening = text.count(separator + b'"') + text.count(b'\n"') + text.startswith(b'"')
-    closing = text.count(b'"' + separator) + text.count(b'"\n') + text.count(b'"\r\n') + text.endswith(b'"')
-    return opening == closing and opening + closing == text.count(b'"')
+def structural_quotes(text: bytes, separator: bytes) -> NDArray[np.intp] | None:
+    """Where the quotes are, if every first, third ... opens a field at its start and every other closes it at its end.
+
+    By induction over the quotes this is how the records are meant: before the first nothing is quoted. None where one
+    is doubled, stands inside a plain field, or is followed by a blank.
+    """
+    array = np.frombuffer(text, dtype=np.uint8)
+    quotes = np.flatnonzero(array == ord('"'))
+    opening, closing = quotes[::2], quotes[1::2]
+    starts = _stands(array, opening - len(separator), separator) | _stands(array, opening - 1, b"\n", b"\r")
+    ends = _stands(array, closing + 1, separator) | _stands(array, closing + 1, b"\n", b"\r")
+    if (starts | (opening == 0)).all() and (ends | (closing == len(array) - 1)).all():
+        return quotes
+    return None
+
+
+def _stands(array: NDArray[np.uint8], places: NDArray[np.intp], *words: bytes) -> Mask:
+    """At which places one of these words stands."""
+    found = np.zeros(len(places), dtype=bool)
+    for word in words:
+        inside = (places >= 0) & (places <= len(array) - len(word))
+        for step, byte in enumerate(word):
+            inside[inside] = array[places[inside] + step] == byte
+        found |= inside
+    return found

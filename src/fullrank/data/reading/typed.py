@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from fullrank.data.reading.columns import convert, explain
-from fullrank.data.reading.dialect import Field, locate
+from fullrank.data.reading.dates import as_written
+from fullrank.data.reading.fields import Field, Hints, locate
 from fullrank.data.reading.refusals import Refusals, Refused
 from fullrank.data.reading.text import Batch, Prepare, selected
 from fullrank.errors import DataError, shown
@@ -21,7 +23,7 @@ ROWS = 1 << 18  # in a batch
 
 
 def parquet_batches(
-    path: str, fields: Sequence[Field], refusals: Refusals, unit: str, prepare: Prepare
+    path: str, fields: Sequence[Field], refusals: Refusals, hints: Hints, prepare: Prepare
 ) -> Iterator[Batch]:
     """The wanted columns of a parquet file, some rows at a time."""
     try:
@@ -31,14 +33,14 @@ def parquet_batches(
         chosen = lazy.select(pl.col(columns[place]) for place in places.values())
         by_role = _by_role(fields, places, columns)
         frames = chosen.collect_batches(chunk_size=ROWS, maintain_order=True)
-        yield from typed_batches(frames, by_role, refusals, unit, prepare)
+        yield from typed_batches(frames, by_role, refusals, hints, prepare)
     except (pl.exceptions.PolarsError, OSError) as error:
         reason = str(error).splitlines()[0]
         raise DataError(f"{path}: not a whole parquet file ({shown(reason)}); fetch or write it again.") from error
 
 
 def frame_batches(
-    frame: Any, fields: Sequence[Field], refusals: Refusals, unit: str, prepare: Prepare
+    frame: Any, fields: Sequence[Field], refusals: Refusals, hints: Hints, prepare: Prepare
 ) -> Iterator[Batch]:
     """The wanted columns of any data frame that narwhals knows, or of a mapping of columns."""
     table = frame if isinstance(frame, Mapping) else narwhals_frame(frame)
@@ -51,7 +53,7 @@ def frame_batches(
         raise DataError(f"{refusals.name}: columns of different lengths {lengths}; give columns of one length.")
     whole = pl.DataFrame(series)
     frames = (whole.slice(first, ROWS) for first in range(0, whole.height, ROWS))
-    yield from typed_batches(frames, chosen, refusals, unit, prepare)
+    yield from typed_batches(frames, chosen, refusals, hints, prepare)
 
 
 def _by_role(fields: Sequence[Field], places: dict[str, int], columns: Sequence[str]) -> dict[str, Field]:
@@ -59,27 +61,38 @@ def _by_role(fields: Sequence[Field], places: dict[str, int], columns: Sequence[
 
 
 def typed_batches(
-    frames: Iterable[pl.DataFrame], fields: dict[str, Field], refusals: Refusals, unit: str, prepare: Prepare
+    frames: Iterable[pl.DataFrame], fields: dict[str, Field], refusals: Refusals, hints: Hints, prepare: Prepare
 ) -> Iterator[Batch]:
-    """Converted columns of some rows at a time; what cannot be taken is refused with its row number."""
+    """Converted columns of some rows at a time; what cannot be taken is refused with its row number.
+
+    How times are written is found from the first of them.
+    """
+    frames = iter(frames)
+    some = next(frames, None)
+    if some is None:
+        return
+    where = "{}: column '{}'"
+    fields = {
+        name: as_written(field, some[name], hints, where.format(refusals.name, name)) for name, field in fields.items()
+    }
+    refusals.notes += [field.form.told for field in fields.values() if field.form.told]
     first = 0
-    for frame, (columns, refused) in in_order(lambda frame: _converted(frame, fields, unit, prepare), frames):
+    frames = chain([some], frames)
+    for frame, (columns, refused) in in_order(lambda frame: _converted(frame, fields, prepare), frames):
         rows = frame.height - len({fault.place for fault in refused})
         refusals.take([fault._replace(place=fault.place + first) for fault in refused])
         first += frame.height
         yield Batch(columns, rows)
 
 
-def _converted(
-    frame: pl.DataFrame, fields: dict[str, Field], unit: str, prepare: Prepare
-) -> tuple[dict[str, Any], list[Refused]]:
+def _converted(frame: pl.DataFrame, fields: dict[str, Field], prepare: Prepare) -> tuple[dict[str, Any], list[Refused]]:
     columns: dict[str, Any] = {}
     keep = np.ones(frame.height, dtype=bool)
     refused: list[Refused] = []
     for name, field in fields.items():
-        columns[field.role], bad = convert(frame[name], field, unit)
+        columns[field.role], bad = convert(frame[name], field)
         for row in np.flatnonzero(bad & keep).tolist():
-            reason, message = explain(field, frame[name][row], unit)
+            reason, message = explain(field, frame[name][row])
             refused.append(Refused(row, reason, f"column '{name}': {message}", str(frame.row(row))))
         keep &= ~bad
     if refused:

@@ -13,7 +13,7 @@ from fullrank.data.canonical import checked_codes
 from fullrank.data.ids import Ids
 from fullrank.data.interactions import Interactions, canonical
 from fullrank.data.read import read, read_table
-from fullrank.data.reading.dialect import Field
+from fullrank.data.reading.fields import Field
 from fullrank.data.sources.files import Files, Folder, table
 from fullrank.data.sources.movielens_1m import RATINGS, REBUILT, dat_movies, is_rebuilt
 from fullrank.data.sources.pairs import hold_out
