@@ -31,6 +31,7 @@ from fullrank.experiments.tune import tune as search
 from fullrank.experiments.verdict import trust, verdict
 from fullrank.metrics.metric import Metric
 from fullrank.models.recipes import RECIPES
+from fullrank.models.training import IterativeRecipe
 
 FORMAT = 1
 
@@ -212,8 +213,8 @@ def measured(
 
 
 def _training(recipe: Any, name: str, store: Store | None, steps: Steps) -> dict[str, Any]:
-    """What recipes that are trained in sweeps or epochs can be told beside data and seed."""
-    if not (hasattr(recipe, "sweeps") or hasattr(recipe, "epochs")):
+    """What recipes that are trained in rounds can be told beside data and seed."""
+    if not isinstance(recipe, IterativeRecipe):
         return {}
     state = {} if store is None else {"checkpoint": store.state(name, recipe)}
     return {"progress": steps.fitting, **state}
