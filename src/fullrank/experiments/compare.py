@@ -26,6 +26,7 @@ from fullrank.experiments.parts import Part, Store, output_folder
 from fullrank.experiments.portrait import portrait
 from fullrank.experiments.provenance import fingerprint_of_split, provenance
 from fullrank.experiments.setting import Setting, Truth, setting
+from fullrank.experiments.titles import Titles
 from fullrank.experiments.tune import need_optuna
 from fullrank.experiments.tune import tune as search
 from fullrank.experiments.verdict import trust, verdict
@@ -52,7 +53,7 @@ def compare(
     exclude: Literal["train"] | None = "train",
     sampled: int = 100,
     title: str = "",
-    titles: Sequence[str] = (),
+    titles: Titles = (),
     truth: Truth | None = None,
     out: str | PathLike[str] | None = None,
     overwrite: bool = False,
@@ -64,8 +65,8 @@ def compare(
     name they are to have; by default those that suit the data. `split`: "leave-last:5", "holdout:0.2", "time:0.2"...
     `relevant`: the least rating that counts as relevant. The first of the `metrics` decides. `tune`: trials for every
     recipe, on a part of the training data. `out`: a folder that keeps what is done, so that an interrupted comparison
-    goes on; a comparison of something else in it is replaced only with `overwrite`. `titles` are those of the items by
-    code; `truth` gives all relevant interactions where they are known.
+    goes on; a comparison of something else in it is replaced only with `overwrite`. `titles` are those of the items: a
+    dict by their ids, or one for each by code; `truth` gives all relevant interactions where they are known.
 
     >>> import fullrank
     >>> world = fullrank.simulate.ratings(60, 80)
