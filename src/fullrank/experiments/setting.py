@@ -23,7 +23,7 @@ from fullrank.experiments import defaults, examples
 from fullrank.experiments.feedback import Feedback, kind_of
 from fullrank.experiments.provenance import fingerprint_of_split
 from fullrank.experiments.splits import cutter
-from fullrank.experiments.titles import Titles, titles_by_code
+from fullrank.experiments.titles import Titles, order_titles
 from fullrank.metrics.metric import Metric
 from fullrank.metrics.table import parse
 from fullrank.models.manifest import this_version
@@ -125,7 +125,7 @@ def setting(
     if relevant is not None and not isinstance(whole, Interactions):
         raise ParameterError(f"a least relevant value is for ratings and counts; {kind} have an order, leave it out.")
     threshold = defaults.threshold(whole, kind) if relevant is None else relevant
-    named = titles_by_code(titles, made.train.items)
+    named = order_titles(titles, made.train.items)
     chosen = tuple(parse(m) if isinstance(m, str) else m for m in metrics or defaults.METRICS[kind])
     return Setting(
         whole if parts is None else _whole(parts), kind, made, cut, threshold,

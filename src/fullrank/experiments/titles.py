@@ -13,14 +13,14 @@ from fullrank.errors import ParameterError, check, shown
 Titles: TypeAlias = Mapping[Name, str] | Sequence[str]  # by id; or of every item, in the order of their codes
 
 
-def titles_by_code(titles: Titles, items: Ids) -> tuple[str, ...]:
+def order_titles(titles: Titles, items: Ids) -> tuple[str, ...]:
     """The title of every item, "" where it has none; titles of items that are not here are not needed.
 
-    >>> titles_by_code({"gin": "Gin", "rum": "Rum"}, Ids(["tea", "gin"]))
+    >>> order_titles({"gin": "Gin", "rum": "Rum"}, Ids(["tea", "gin"]))
     ('', 'Gin')
     """
     if isinstance(titles, Mapping):
-        titles = _placed(titles, items)
+        titles = _order(titles, items)
     in_a_row = isinstance(titles, Sequence | np.ndarray) and not isinstance(titles, str | bytes)
     wanted = f"a dict from ids to titles, or a title for each of {len(items):,} items"
     check("titles", titles, in_a_row and len(titles) in (0, len(items)), wanted)
@@ -29,7 +29,7 @@ def titles_by_code(titles: Titles, items: Ids) -> tuple[str, ...]:
     return tuple("" if title is None else str(title) for title in titles)
 
 
-def _placed(titles: Mapping[Name, str], items: Ids) -> list[str]:
+def _order(titles: Mapping[Name, str], items: Ids) -> list[str]:
     """Titles in the order of the items; some have to be of items that are here."""
     if len(titles) and len(items) and not any(name in items for name in titles):
         raise ParameterError(

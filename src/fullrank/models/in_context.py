@@ -146,28 +146,28 @@ class Filtered:
     @property
     def offer_scores(self) -> Callable[[Graded], NDArray[np.float64]]:
         """Of a model that values offers beside each other, and of no other: these values, lowered in every case."""
-        values = self._own("offer_scores")
-        return lambda offers: self._lowered_offers(values(offers), offers)
+        values = self._ask("offer_scores")
+        return lambda offers: self._lower_offers(values(offers), offers)
 
     @property
     def rank_offers(self) -> Callable[[Name, Sequence[Name]], Valued]:
         """Of a model that has it: what offers are worth is the model's own, those that are not wanted come last."""
-        ranked = self._own("rank_offers")
-        return lambda user, items: self._wanted_first(ranked(user, items))
+        ranked = self._ask("rank_offers")
+        return lambda user, items: self._put_wanted_first(ranked(user, items))
 
     def __repr__(self) -> str:
         return described(self)
 
-    def _own(self, name: str) -> Any:
+    def _ask(self, name: str) -> Any:
         """What only some models have; an AttributeError where this one has not, so that `hasattr` tells."""
         return getattr(self.model, name)
 
-    def _wanted_first(self, offers: Valued) -> Valued:
+    def _put_wanted_first(self, offers: Valued) -> Valued:
         wanted = self.wanted[self.train.items.codes(offers.items)]
         order = np.argsort(~wanted, kind="stable").tolist()
         return Valued(*([column[place] for place in order] for column in offers))
 
-    def _lowered_offers(self, scores: NDArray[np.float64], offers: Graded) -> NDArray[np.float64]:
+    def _lower_offers(self, scores: NDArray[np.float64], offers: Graded) -> NDArray[np.float64]:
         wanted = self.wanted[self.train.items.codes(offers.items.names)][offers.item]
         low, high = np.full(len(offers), np.inf), np.full(len(offers), -np.inf)
         np.minimum.at(low, offers.case[wanted], scores[wanted])

@@ -30,10 +30,10 @@ def merged(old: Interactions, new: Interactions) -> Interactions:
     return Interactions(user[kept], item[kept], value, None, users, items)
 
 
-def moved(rows: Floats, old: Ids, new: Ids) -> NDArray[np.float32]:
+def move_rows(rows: Floats, old: Ids, new: Ids) -> NDArray[np.float32]:
     """Rows, or single numbers, in the places of a larger catalogue; zeros where there were none.
 
-    >>> moved(np.array([1, 2], dtype=np.float32), Ids(["b", "a"]), Ids(["a", "b", "c"]))
+    >>> move_rows(np.array([1, 2], dtype=np.float32), Ids(["b", "a"]), Ids(["a", "b", "c"]))
     array([2., 1., 0.], dtype=float32)
     """
     found = np.zeros((len(new), *rows.shape[1:]), dtype=np.float32)
@@ -41,7 +41,7 @@ def moved(rows: Floats, old: Ids, new: Ids) -> NDArray[np.float32]:
     return found
 
 
-def as_rows(model: Model, more: Feedback) -> Interactions:
+def need_interactions(model: Model, more: Feedback) -> Interactions:
     """New feedback for a model that was fitted on interactions; nothing else will do."""
     if isinstance(more, Interactions):
         return more

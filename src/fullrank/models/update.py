@@ -13,10 +13,10 @@ from fullrank.kernels.threads import one_blas_thread
 from fullrank.models.bundles import Feedback
 from fullrank.models.cost_model import CostFactors
 from fullrank.models.in_context import Contextual, Filtered
-from fullrank.models.merging import as_rows, merged, moved
+from fullrank.models.merging import merged, move_rows, need_interactions
 from fullrank.models.model import Factors, HistoryFactors, ItemItem, ItemScores, Model
 from fullrank.models.rating_ordinal import OrdinalFactors
-from fullrank.models.update_costs import with_users
+from fullrank.models.update_costs import add_users
 
 Updated = TypeVar("Updated", bound=Model)
 
@@ -25,8 +25,8 @@ def update(model: Updated, more: Feedback) -> Updated:
     """The model with new feedback in it: new users, new items, changed values. A known pair takes its new value.
 
     - `Factors`: items of the batch are solved against the users known so far, then its users against all items, each
-      by the recipe's own row equation (S0 section 4.3); everybody else keeps their vector. An item that only new users
-      have met has the vector 0.
+      by the recipe's own row equation (Steck 2010, section 4.3); everybody else keeps their vector. An item that only
+      new users have met has the vector 0.
     - `HistoryFactors`: users follow from what they did, and nothing else changes; a new item has the vectors and the
       bias 0 until the model is fitted again.
     - `ItemItem` and `ItemScores` (EASE, ItemCF, Bestseller): what the recipe makes of old and new feedback together.
@@ -53,13 +53,13 @@ def update(model: Updated, more: Feedback) -> Updated:
     return found
 
 
-def _solved(model: Factors, more: Feedback) -> Factors:
+def _solve(model: Factors, more: Feedback) -> Factors:
     """The rows of the batch by the recipe's own equation: items as `fold_in_item` has them, then users."""
-    new = as_rows(model, more)
+    new = need_interactions(model, more)
     train = merged(model.train, new)
-    users = moved(model.users, model.train.users, train.users)
-    items = moved(model.items, model.train.items, train.items)
-    bias = None if model.bias is None else moved(model.bias, model.train.items, train.items)
+    users = move_rows(model.users, model.train.users, train.users)
+    items = move_rows(model.items, model.train.items, train.items)
+    bias = None if model.bias is None else move_rows(model.bias, model.train.items, train.items)
     touched = train.items.codes(new.items.names[np.unique(new.item)])
     known = train.users.codes(model.train.users.names)  # users of the batch have no vector, and no place in a ridge
     items[touched] = model.recipe.vectors(model, "users", train.by_item()[touched][:, known])
@@ -69,30 +69,30 @@ def _solved(model: Factors, more: Feedback) -> Factors:
     return replace(between, users=users)
 
 
-def _of_history(model: HistoryFactors, more: Feedback) -> HistoryFactors:
+def _keep_vectors(model: HistoryFactors, more: Feedback) -> HistoryFactors:
     """The same vectors and biases over the ids of both."""
-    train = merged(model.train, as_rows(model, more))
+    train = merged(model.train, need_interactions(model, more))
     sides = {"items": "items", "history": "items", "bias": "items", "users": "users", "user_bias": "users"}
     arrays = {name: getattr(model, name) for name in sides}
     found: dict[str, Any] = {
-        name: moved(array, getattr(model.train, sides[name]), getattr(train, sides[name]))
+        name: move_rows(array, getattr(model.train, sides[name]), getattr(train, sides[name]))
         for name, array in arrays.items()
         if array is not None
     }
     return replace(model, train=train, **found)
 
 
-def _fitted_again(model: ItemItem | ItemScores, more: Feedback) -> Any:
+def _refit(model: ItemItem | ItemScores, more: Feedback) -> Any:
     """Sums over all feedback, which cost no more than their update; there is no chance in them."""
-    return model.recipe.fit(merged(model.train, as_rows(model, more)))
+    return model.recipe.fit(merged(model.train, need_interactions(model, more)))
 
 
 HOW: dict[type, Callable[[Any, Feedback], Any]] = {
-    Factors: _solved,
-    HistoryFactors: _of_history,
-    ItemItem: _fitted_again,
-    ItemScores: _fitted_again,
-    CostFactors: with_users,
+    Factors: _solve,
+    HistoryFactors: _keep_vectors,
+    ItemItem: _refit,
+    ItemScores: _refit,
+    CostFactors: add_users,
 }
 WHY_NOT = {
     OrdinalFactors: "the thresholds of users are learned together with all vectors",

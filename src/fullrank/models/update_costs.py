@@ -14,23 +14,23 @@ from fullrank.data.preferences import Preferences
 from fullrank.errors import DataError, shown
 from fullrank.models.bundles import Feedback
 from fullrank.models.cost_model import CostFactors, seen
-from fullrank.models.merging import as_rows, merged, moved
+from fullrank.models.merging import merged, move_rows, need_interactions
 
 
-def with_users(model: CostFactors, more: Feedback) -> CostFactors:
+def add_users(model: CostFactors, more: Feedback) -> CostFactors:
     """The users of the batch folded in, from all that they gave: ratings are kept with the model, nothing else is."""
     rated = model.train.value is not None
-    new = as_rows(model, more) if rated else replace(seen(more), value=None, time=None)
+    new = need_interactions(model, more) if rated else replace(seen(more), value=None, time=None)
     train = merged(model.train, new)
     _check_items(model, new)
     if not rated:
         _check_users(model, new)
     touched = np.unique(train.users.codes(new.users.names[np.unique(new.user)]))
-    users = moved(model.users, model.train.users, train.users)
-    items = moved(model.items, model.train.items, train.items)
-    alpha = moved(model.alpha, model.train.users, train.users)
+    users = move_rows(model.users, model.train.users, train.users)
+    items = move_rows(model.items, model.train.items, train.items)
+    alpha = move_rows(model.alpha, model.train.users, train.users)
     if len(touched):
-        feedback = _of_users(train, touched) if rated else _in_catalogue(more, train.items)
+        feedback = _select_users(train, touched) if rated else _recode_items(more, train.items)
         vectors, costs = model.recipe.folded(items, feedback)
         own = feedback.users.codes(train.users.names[touched])
         users[touched], alpha[touched] = vectors[own], costs[own]
@@ -62,13 +62,13 @@ def _check_users(model: CostFactors, new: Interactions) -> None:
         )
 
 
-def _of_users(train: Interactions, users: NDArray[Any]) -> Interactions:
+def _select_users(train: Interactions, users: NDArray[Any]) -> Interactions:
     """All that these users (sorted codes) gave, and nobody else."""
     rows = train.where(np.isin(train.user, users))
     return replace(rows, user=np.searchsorted(users, rows.user).astype(np.int32), users=Ids(train.users.names[users]))
 
 
-def _in_catalogue(more: Feedback, items: Ids) -> Feedback:
+def _recode_items(more: Feedback, items: Ids) -> Feedback:
     """The same feedback over items among which are all of its own."""
     if isinstance(more, Interactions):
         return more.catalogue(items=items.names)
