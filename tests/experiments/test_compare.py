@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -124,6 +125,38 @@ def test_examples_show_real_lists(found: Any) -> None:
         assert [one["item"] for one in example["lists"]["ItemCF"]] == expected
         relevant = {one["item"] for one in example["held_out"]}
         assert all(one["hit"] == (one["item"] in relevant) for one in example["lists"]["ItemCF"] if len(relevant) < 8)
+
+
+@pytest.mark.parametrize("kind", [int, str])
+def test_titles_by_id_stand_beside_their_items(kind: type) -> None:
+    data = WORLD.data
+    known = Interactions.of(data.users.names[data.user], [kind(n) for n in data.items.names[data.item]], data.value)
+    titles = {name: f"title of {name}" for name in known.items if int(name) % 2} | {kind(9999): "not here"}
+    in_a_row = [titles.get(name) for name in known.items]
+    for given in (titles, in_a_row, np.array(in_a_row, dtype=object)):
+        results = compare(known, ["Bestseller"], split="holdout:0.3", titles=given).results
+        shown = [one for case in results["examples"] for one in (*case["history"], *case["lists"]["Bestseller"])]
+        assert {one["title"] for one in shown} > {None}
+        assert all(one["title"] == titles.get(one["item"]) for one in shown)
+
+
+@pytest.mark.parametrize(
+    ("titles", "told"),
+    [
+        (["one"], "a title for each of 200 items. Got ['one'] instead"),
+        ("one", "a title for each of 200 items. Got 'one' instead"),
+        (7, "a title for each of 200 items. Got 7 instead"),
+        ({"1": "one"}, "none of 1 is of an item of the data, the first is of '1'; give titles by ids such as 0"),
+        ({1: 1.5}, "each a text or None. Got 1.5 instead"),
+    ],
+)
+def test_titles_that_are_none_are_refused_before_anything_is_trained(titles: Any, told: str) -> None:
+    class Untouched:
+        def fit(self, *_: Any, **__: Any) -> None:
+            pytest.fail("trained before the titles were looked at")
+
+    with pytest.raises(ParameterError, match=re.escape(told)):
+        compare(WORLD.data, {"none": Untouched()}, titles=titles)
 
 
 def test_plain_json_without_nan(found: Any, tmp_path: Path) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import compress
 from typing import Any
 
 import numpy as np
 import pytest
 
 import fullrank
-from fullrank import Bestseller, Interactions, OpportunityCost, recommend
+from fullrank import CCF, Bestseller, Interactions, OpportunityCost, SessionCost, recommend
 from fullrank.errors import DataError, ParameterError
+from fullrank.evaluation.offers import offer_scores, rank_offers
 from fullrank.evaluation.rank import rank
 from fullrank.metrics import rr
 from fullrank.models.in_context import PostFiltered, PreFiltered, labels
@@ -75,6 +77,49 @@ def test_contexts_of_sessions() -> None:
     assert PreFiltered(OpportunityCost(factors=2), "weekday").fit(data).at(3).train == (
         OpportunityCost(factors=2).fit(data.where(day == 3)).train
     )
+
+
+@pytest.mark.parametrize("recipe", [OpportunityCost(2, sweeps=3), SessionCost(2, epochs=3), CCF(2, epochs=3)], ids=str)
+def test_offers_are_ranked_where_the_model_ranks_them(recipe: Any) -> None:
+    """What is not wanted comes last in every offer, in the order and with the values of the model itself."""
+    data = fullrank.simulate.sessions(users=40, items=30, seed=1).data
+    plain: Any = recipe.fit(data)
+    model: Any = PostFiltered(recipe, "weekday", least=0.9).fit(data).at(3)
+    wanted, offered = model.wanted, [data.items.name(code) for code in (0, 3, 4, 7, 11)]
+    assert wanted[[0, 3, 4, 7, 11]].any()
+    assert not wanted[[0, 3, 4, 7, 11]].all()
+    for user in data.users.names[:5].tolist():
+        own, found = plain.rank_offers(user, offered), model.rank_offers(user, offered)
+        good = [wanted[data.items.code(name)] for name in own.items]
+        assert found.items == [*compress(own.items, good), *compress(own.items, np.logical_not(good))]
+        assert dict(zip(found.items, found.value, strict=True)) == dict(zip(own.items, own.value, strict=True))
+        assert found.value == pytest.approx(np.add(found.benefit, found.cost))
+    own, found = offer_scores(plain, data), offer_scores(model, data)
+    for case, rows in enumerate(map(slice, data.start, data.start[1:])):
+        good = wanted[data.item[rows]]
+        assert (found[rows][good] == own[rows][good]).all(), case
+        if good.any() and not good.all():
+            assert found[rows][~good].max() < found[rows][good].min()
+        assert (np.argsort(found[rows][~good]) == np.argsort(own[rows][~good])).all()
+    assert rank(model, data).about.candidates == "offered"
+    assert rank_offers(model, data).above.sum() != rank_offers(plain, data).above.sum()
+
+
+def test_before_fitting_a_context_ranks_offers_too() -> None:
+    data = fullrank.simulate.sessions(users=40, items=30, seed=1).data
+    found: Any = PreFiltered(SessionCost(2, epochs=3), "weekday").fit(data).at(3)
+    alone: Any = SessionCost(2, epochs=3).fit(data.where(labels("weekday", data) == 3))
+    user, offered = data.users.name(0), data.items.names[:4].tolist()
+    assert found.rank_offers(user, offered) == alone.rank_offers(user, offered)
+    assert rank_offers(found, data).above.tobytes() == rank_offers(alone, data).above.tobytes()
+    assert recommend(found, user, n=3).items == recommend(alone, user, n=3).items
+
+
+def test_a_model_without_offers_has_none_in_a_context() -> None:
+    model = PostFiltered(Bestseller(), "weekday").fit(RATINGS).at(0)
+    assert not hasattr(model, "offer_scores")
+    assert not hasattr(model, "rank_offers")
+    assert rank_offers(model, RATINGS.graded()).about.candidates == "offered"  # by the scores of all items
 
 
 def test_a_context_is_evaluated_like_any_model() -> None:

@@ -55,6 +55,7 @@ def fit(
     from fullrank.errors import ParameterError
     from fullrank.experiments.feedback import fit as fit_recipe
     from fullrank.models.files import save
+    from fullrank.models.training import IterativeRecipe
 
     check_writable(out, overwrite=overwrite)
     data, recipe, _ = chosen(
@@ -65,9 +66,10 @@ def fit(
     loaded = data.load()
     train: Any = loaded.data.whole() if hasattr(loaded.data, "held_out") else loaded.data
     note(f"{loaded.name}: {train}")
-    in_rounds = hasattr(recipe, "sweeps") or hasattr(recipe, "epochs")
+    in_rounds = isinstance(recipe, IterativeRecipe)
     if checkpoint is not None and not in_rounds:
-        raise ParameterError(f"{type(recipe).__name__} is not trained in sweeps or epochs and has no checkpoint.")
+        name = type(recipe).__name__
+        raise ParameterError(f"{name} is not trained in rounds and has no checkpoint; leave out --checkpoint.")
     start = time.monotonic()
     with bar() as progress:
         told = {"progress": lambda done, of, loss: progress and progress(f"{done} of {of}", done / of)}

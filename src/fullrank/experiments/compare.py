@@ -26,11 +26,13 @@ from fullrank.experiments.parts import Part, Store, output_folder
 from fullrank.experiments.portrait import portrait
 from fullrank.experiments.provenance import fingerprint_of_split, provenance
 from fullrank.experiments.setting import Setting, Truth, setting
+from fullrank.experiments.titles import Titles
 from fullrank.experiments.tune import need_optuna
 from fullrank.experiments.tune import tune as search
 from fullrank.experiments.verdict import trust, verdict
 from fullrank.metrics.metric import Metric
 from fullrank.models.recipes import RECIPES
+from fullrank.models.training import IterativeRecipe
 
 FORMAT = 1
 
@@ -51,7 +53,7 @@ def compare(
     exclude: Literal["train"] | None = "train",
     sampled: int = 100,
     title: str = "",
-    titles: Sequence[str] = (),
+    titles: Titles = (),
     truth: Truth | None = None,
     out: str | PathLike[str] | None = None,
     overwrite: bool = False,
@@ -63,8 +65,8 @@ def compare(
     name they are to have; by default those that suit the data. `split`: "leave-last:5", "holdout:0.2", "time:0.2"...
     `relevant`: the least rating that counts as relevant. The first of the `metrics` decides. `tune`: trials for every
     recipe, on a part of the training data. `out`: a folder that keeps what is done, so that an interrupted comparison
-    goes on; a comparison of something else in it is replaced only with `overwrite`. `titles` are those of the items by
-    code; `truth` gives all relevant interactions where they are known.
+    goes on; a comparison of something else in it is replaced only with `overwrite`. `titles` are those of the items: a
+    dict by their ids, or one for each by code; `truth` gives all relevant interactions where they are known.
 
     >>> import fullrank
     >>> world = fullrank.simulate.ratings(60, 80)
@@ -212,8 +214,8 @@ def measured(
 
 
 def _training(recipe: Any, name: str, store: Store | None, steps: Steps) -> dict[str, Any]:
-    """What recipes that are trained in sweeps or epochs can be told beside data and seed."""
-    if not (hasattr(recipe, "sweeps") or hasattr(recipe, "epochs")):
+    """What recipes that are trained in rounds can be told beside data and seed."""
+    if not isinstance(recipe, IterativeRecipe):
         return {}
     state = {} if store is None else {"checkpoint": store.state(name, recipe)}
     return {"progress": steps.fitting, **state}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from inspect import Parameter, signature
 from itertools import product
 from typing import Any, Literal, TypeAlias
 
@@ -14,7 +13,7 @@ import numpy as np
 from fullrank.errors import FullrankError, ParameterError
 from fullrank.experiments.feedback import fit
 from fullrank.experiments.spaces import Choice, Int, Part, Space
-from fullrank.models.training import Length
+from fullrank.models.training import IterativeRecipe, Length
 
 JUDGED = 10  # times in a trial, evenly
 AT_RANDOM = 6  # trials before the sampler learns from them
@@ -65,9 +64,7 @@ class Task:
     @property
     def length(self) -> Length | None:
         """Sweeps or epochs, of a recipe that can be judged after each of them and might as well have ended there."""
-        given = signature(self.recipe.fit).parameters.values()
-        judged = any(one.name == "judge" or one.kind is Parameter.VAR_KEYWORD for one in given)
-        if not judged or not (hasattr(self.recipe, "sweeps") or hasattr(self.recipe, "epochs")):
+        if not isinstance(self.recipe, IterativeRecipe):
             return None
         length = Length.of_recipe(self.recipe)
         return length if length.open_end else None

@@ -23,6 +23,7 @@ from fullrank.experiments import defaults, examples
 from fullrank.experiments.feedback import Feedback, kind_of
 from fullrank.experiments.provenance import fingerprint_of_split
 from fullrank.experiments.splits import cutter
+from fullrank.experiments.titles import Titles, order_titles
 from fullrank.metrics.metric import Metric
 from fullrank.metrics.table import parse
 from fullrank.models.manifest import this_version
@@ -110,7 +111,7 @@ def setting(
     kind: str | None = None,
     exclude: Literal["train"] | None = "train",
     seed: int = 0,
-    titles: Sequence[str] = (),
+    titles: Titles = (),
     truth: Truth | None = None,
 ) -> Setting:
     """The setting that is meant, with defaults by the kind of feedback where nothing is said."""
@@ -124,10 +125,11 @@ def setting(
     if relevant is not None and not isinstance(whole, Interactions):
         raise ParameterError(f"a least relevant value is for ratings and counts; {kind} have an order, leave it out.")
     threshold = defaults.threshold(whole, kind) if relevant is None else relevant
+    named = order_titles(titles, made.train.items)
     chosen = tuple(parse(m) if isinstance(m, str) else m for m in metrics or defaults.METRICS[kind])
     return Setting(
         whole if parts is None else _whole(parts), kind, made, cut, threshold,
-        chosen, exclude, seed, titles, truth, parts if parts is not None and parts.valid is not None else None,
+        chosen, exclude, seed, named, truth, parts if parts is not None and parts.valid is not None else None,
     )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ S2's own answer, items valued by what else is offered, is a model of context and
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from fullrank.data.canonical import frozen
 from fullrank.data.graded import Graded
-from fullrank.data.ids import Codes
+from fullrank.data.ids import Codes, Name
 from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError, check, is_number, shown
+from fullrank.models.cost_model import Valued
 from fullrank.models.linear import exact_scores_of, exact_scores_of_newcomer
 from fullrank.models.model import Floats, Model, described, in_new_array
 
@@ -142,18 +143,54 @@ class Filtered:
         """The scores of somebody new, from what they did."""
         return np.asarray(self._lowered(exact_scores_of_newcomer(self.model, items, values))[0])
 
+    @property
+    def offer_scores(self) -> Callable[[Graded], NDArray[np.float64]]:
+        """Of a model that values offers beside each other, and of no other: these values, lowered in every case."""
+        values = self._ask("offer_scores")
+        return lambda offers: self._lower_offers(values(offers), offers)
+
+    @property
+    def rank_offers(self) -> Callable[[Name, Sequence[Name]], Valued]:
+        """Of a model that has it: what offers are worth is the model's own, those that are not wanted come last."""
+        ranked = self._ask("rank_offers")
+        return lambda user, items: self._put_wanted_first(ranked(user, items))
+
     def __repr__(self) -> str:
         return described(self)
+
+    def _ask(self, name: str) -> Any:
+        """What only some models have; an AttributeError where this one has not, so that `hasattr` tells."""
+        return getattr(self.model, name)
+
+    def _put_wanted_first(self, offers: Valued) -> Valued:
+        wanted = self.wanted[self.train.items.codes(offers.items)]
+        order = np.argsort(~wanted, kind="stable").tolist()
+        return Valued(*([column[place] for place in order] for column in offers))
+
+    def _lower_offers(self, scores: NDArray[np.float64], offers: Graded) -> NDArray[np.float64]:
+        wanted = self.wanted[self.train.items.codes(offers.items.names)][offers.item]
+        low, high = np.full(len(offers), np.inf), np.full(len(offers), -np.inf)
+        np.minimum.at(low, offers.case[wanted], scores[wanted])
+        np.maximum.at(high, offers.case[~wanted], scores[~wanted])
+        both = np.isfinite(low) & np.isfinite(high)
+        fall = np.zeros(len(offers))
+        fall[both] = _fall(low[both], high[both])
+        return np.where(wanted, scores, scores - fall[offers.case])
 
     def _lowered(self, scores: NDArray[Any]) -> NDArray[Any]:
         scores = np.array(scores)
         if self.wanted.all() or not self.wanted.any():
             return scores
         low, high = scores[:, self.wanted].min(axis=1), scores[:, ~self.wanted].max(axis=1)
-        kind = scores.dtype.type
-        fall = np.maximum(high - low, 0) * kind(1.001) + np.abs(low) * kind(1e-5) + kind(1e-5)
-        scores[:, ~self.wanted] -= fall[:, None]
+        scores[:, ~self.wanted] -= _fall(low, high)[:, None]
         return scores
+
+
+def _fall(low: NDArray[Any], high: NDArray[Any]) -> NDArray[Any]:
+    """How far to lower what reaches up to `high`, so that all of it is below `low`."""
+    kind = low.dtype.type
+    fall: NDArray[Any] = np.maximum(high - low, 0) * kind(1.001) + np.abs(low) * kind(1e-5) + kind(1e-5)
+    return fall
 
 
 def labels(column: Column, feedback: Any) -> NDArray[Any]:

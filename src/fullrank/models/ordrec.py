@@ -77,10 +77,6 @@ class OrdRec:
         )  # fmt: skip
         return made if self.rank_by == "mean" else learned_weights(made)
 
-    def vectors(self, fixed: Any, against: str, pairs: Any) -> Floats:
-        """Refused: `update` would need thresholds too."""
-        raise DataError("OrdRec: a fitted model takes in no new feedback; fit again, or use recommend(history=...).")
-
     def _common(self, train: Interactions) -> tuple[Floats, Floats]:
         """The levels, and the t_1 and betas whose distribution is that of all ratings."""
         levels, counts = np.unique(ratings(self, train), return_counts=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -41,6 +41,21 @@ class Training:
         check_integer("patience", self.patience, 1)
 
 
+@runtime_checkable
+class IterativeRecipe(Protocol):
+    """A recipe that is trained in rounds, with a state between them; whoever asks whether one is, asks this.
+
+    It has `sweeps` or `epochs`, and perhaps `rounds`: see `Length`. A number of sweeps alone makes none: those of
+    PureSVD have no state that predicts anything.
+    """
+
+    def fit(self, train: Any, seed: int = 0, **training: Any) -> Any:
+        """Train on all of `train`; `training` is what `Training` has."""
+
+    def model(self, state: State, train: Any) -> Any:
+        """What a state of training predicts."""
+
+
 class Length(NamedTuple):
     """How long a recipe trains: so many "sweeps" or "epochs"; or, where it has `rounds`, as its parameters say.
 
@@ -52,7 +67,7 @@ class Length(NamedTuple):
     open_end: bool = True
 
     @classmethod
-    def of_recipe(cls, recipe: Any) -> Length:
+    def of_recipe(cls, recipe: IterativeRecipe) -> Length:
         """What the recipe says."""
         name = "sweeps" if hasattr(recipe, "sweeps") else "epochs"
         rounds = getattr(recipe, "rounds", None)

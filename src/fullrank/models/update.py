@@ -1,87 +1,101 @@
-"""New feedback folded into a model, without fitting it again."""
+"""New feedback taken into a model that is fitted."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fullrank.data.ids import Ids
-from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError
 from fullrank.kernels.threads import one_blas_thread
-from fullrank.models.model import Factors, Floats, HistoryFactors, stored
+from fullrank.models.bundles import Feedback
+from fullrank.models.cost_model import CostFactors
+from fullrank.models.in_context import Contextual, Filtered
+from fullrank.models.merging import merged, move_rows, need_interactions
+from fullrank.models.model import Factors, HistoryFactors, ItemItem, ItemScores, Model
+from fullrank.models.rating_ordinal import OrdinalFactors
+from fullrank.models.update_costs import add_users
 
-Updated = TypeVar("Updated", Factors, HistoryFactors)
+Updated = TypeVar("Updated", bound=Model)
 
 
-def update(model: Updated, more: Interactions) -> Updated:
-    """The model with new feedback in it: new users, new items, changed values (S0 section 4.3).
+def update(model: Updated, more: Feedback) -> Updated:
+    """The model with new feedback in it: new users, new items, changed values. A known pair takes its new value.
 
-    Items of the batch are solved against the users known so far, then its users against all items, each by the
-    recipe's own row equation; everybody else keeps their vector. A pair that was known takes its new value.
-    Of a `HistoryFactors` users follow from what they did, and nothing else changes: a new item has the vectors and
-    the bias 0 until the model is fitted again.
+    - `Factors`: items of the batch are solved against the users known so far, then its users against all items, each
+      by the recipe's own row equation (Steck 2010, section 4.3); everybody else keeps their vector. An item that only
+      new users have met has the vector 0.
+    - `HistoryFactors`: users follow from what they did, and nothing else changes; a new item has the vectors and the
+      bias 0 until the model is fitted again.
+    - `ItemItem` and `ItemScores` (EASE, ItemCF, Bestseller): what the recipe makes of old and new feedback together.
+    - `CostFactors` (OpportunityCost, SessionCost, CCF): users of the batch as `fold_in` finds them; items stay as they
+      are and new ones are refused. Of sessions and preferences, which a model does not keep, users have to be new too.
+
+    Whatever cannot be taken in, as by a model of OrdRec, is refused with a sentence that says why and what to do.
+
+    >>> from fullrank.data.interactions import Interactions
+    >>> from fullrank.models.bestseller import Bestseller
+    >>> model = Bestseller(by="count").fit(Interactions.of([1, 2], ["tea", "tea"]))
+    >>> update(model, Interactions.of([1, 3], ["jam", "tea"])).items
+    array([1., 3.], dtype=float32)
     """
-    if isinstance(model, HistoryFactors):
-        return _of_history(model, more)
+    how = HOW.get(type(model))
+    if how is None:
+        why = WHY_NOT.get(type(model), "nothing is known of how its parts are found")
+        raise DataError(
+            f"{type(getattr(model, 'recipe', model)).__name__}: {why}, so a fitted model takes in no new feedback; fit "
+            "again with all of it, or use recommend(history=...) for somebody new."
+        )
     with one_blas_thread():
-        return _solved(model, more)
+        found: Updated = how(model, more)
+    return found
 
 
-def _of_history(model: HistoryFactors, more: Interactions) -> HistoryFactors:
-    """The same vectors and biases over the ids of both."""
-    train = merged(model.train, more)
-    sides = {"items": "items", "history": "items", "bias": "items", "users": "users", "user_bias": "users"}
-    found: dict[str, Any] = {}
-    for name, side in sides.items():
-        array = getattr(model, name)
-        if array is not None:
-            rows = _moved(array.reshape(len(array), -1), getattr(model.train, side), getattr(train, side))
-            found[name] = rows.reshape(-1, *array.shape[1:])
-    return replace(model, train=train, **found)
-
-
-def _solved(model: Factors, more: Interactions) -> Factors:
-    """The rows of the batch by the recipe's own equation."""
-    train = merged(model.train, more)
-    users = _moved(model.users, model.train.users, train.users)
-    items = _moved(model.items, model.train.items, train.items)
-    bias = None if model.bias is None else _moved(model.bias[:, None], model.train.items, train.items)[:, 0]
-    before = replace(model, users=users.copy(), items=items.copy(), train=train, bias=bias)
-    known = np.zeros(len(train.users), dtype=bool)
-    known[train.users.codes(model.train.users.names)] = True
-    touched = train.items.codes(more.items.names[np.unique(more.item)])
-    found = train.by_item()[touched]
-    items[touched] = model.recipe.vectors(before, "users", stored(found, known[found.indices]))
-    between = replace(before, items=items)
-    touched = train.users.codes(more.users.names[np.unique(more.user)])
+def _solve(model: Factors, more: Feedback) -> Factors:
+    """The rows of the batch by the recipe's own equation: items as `fold_in_item` has them, then users."""
+    new = need_interactions(model, more)
+    train = merged(model.train, new)
+    users = move_rows(model.users, model.train.users, train.users)
+    items = move_rows(model.items, model.train.items, train.items)
+    bias = None if model.bias is None else move_rows(model.bias, model.train.items, train.items)
+    touched = train.items.codes(new.items.names[np.unique(new.item)])
+    known = train.users.codes(model.train.users.names)  # users of the batch have no vector, and no place in a ridge
+    items[touched] = model.recipe.vectors(model, "users", train.by_item()[touched][:, known])
+    between = replace(model, users=users.copy(), items=items, train=train, bias=bias)
+    touched = train.users.codes(new.users.names[np.unique(new.user)])
     users[touched] = model.recipe.vectors(between, "items", train.by_user()[touched])
     return replace(between, users=users)
 
 
-def merged(old: Interactions, new: Interactions) -> Interactions:
-    """Both, over the ids of both; of a pair in both the new value counts."""
-    if (old.value is None) != (new.value is None):
-        raise DataError("the new feedback has values and the model's has none, or the other way round; give the same.")
-    users, items = old.users.union(new.users.names), old.items.union(new.items.names)
-    user, item = (
-        np.concatenate([ids.codes(part.names)[codes] for part, codes in parts])
-        for ids, parts in (
-            (users, ((new.users, new.user), (old.users, old.user))),
-            (items, ((new.items, new.item), (old.items, old.item))),
-        )
-    )
-    pair = user.astype(np.int64) * len(items) + item
-    kept = np.unique(pair, return_index=True)[1]  # of equal pairs the first: the new one
-    value = None if old.value is None or new.value is None else np.concatenate([new.value, old.value])[kept]
-    return Interactions(user[kept], item[kept], value, None, users, items)
+def _keep_vectors(model: HistoryFactors, more: Feedback) -> HistoryFactors:
+    """The same vectors and biases over the ids of both."""
+    train = merged(model.train, need_interactions(model, more))
+    sides = {"items": "items", "history": "items", "bias": "items", "users": "users", "user_bias": "users"}
+    arrays = {name: getattr(model, name) for name in sides}
+    found: dict[str, Any] = {
+        name: move_rows(array, getattr(model.train, sides[name]), getattr(train, sides[name]))
+        for name, array in arrays.items()
+        if array is not None
+    }
+    return replace(model, train=train, **found)
 
 
-def _moved(rows: Floats, old: Ids, new: Ids) -> NDArray[np.float32]:
-    """Rows in the places of a larger catalogue, zeros where there were none."""
-    found = np.zeros((len(new), rows.shape[1]), dtype=np.float32)
-    found[new.codes(old.names)] = rows
-    return found
+def _refit(model: ItemItem | ItemScores, more: Feedback) -> Any:
+    """Sums over all feedback, which cost no more than their update; there is no chance in them."""
+    return model.recipe.fit(merged(model.train, need_interactions(model, more)))
+
+
+HOW: dict[type, Callable[[Any, Feedback], Any]] = {
+    Factors: _solve,
+    HistoryFactors: _keep_vectors,
+    ItemItem: _refit,
+    ItemScores: _refit,
+    CostFactors: add_users,
+}
+WHY_NOT = {
+    OrdinalFactors: "the thresholds of users are learned together with all vectors",
+    Contextual: "which feedback was given in which context is not kept",
+    Filtered: "which feedback was given in which context is not kept",
+}
