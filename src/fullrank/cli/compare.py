@@ -10,23 +10,14 @@ import typer
 
 from fullrank.cli.options import (
     DATA_HELP,
-    Columns,
-    Duplicates,
-    Encoding,
     Json,
-    KindOfData,
-    OnBad,
     Overwrite,
-    Quarantine,
-    Scale,
     Seed,
-    Separator,
-    Settings,
-    TimeUnit,
     data_plan,
     listed,
+    reads,
 )
-from fullrank.cli.printing import bar, note, print_json
+from fullrank.cli.printing import bar, note, note_data, print_json
 from fullrank.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -34,6 +25,7 @@ if TYPE_CHECKING:
     from fullrank.experiments.plan import Plan
 
 
+@reads()
 def compare(
     source: Annotated[str, typer.Argument(metavar="DATA", help=f"{DATA_HELP} Or a plan (.toml).")],
     models: Annotated[
@@ -50,35 +42,24 @@ def compare(
     sampled: Annotated[int, typer.Option(help="Candidates of the sampled metrics shown for warning.", min=1)] = 100,
     overwrite: Overwrite = False,
     save_plan: Annotated[Path | None, typer.Option(help="Write all this as a plan, and stop.")] = None,
-    kind: KindOfData = None,
-    columns: Columns = None,
-    scale: Scale = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
-    time_unit: TimeUnit = None,
-    duplicates: Duplicates = None,
-    on_bad: OnBad = None,
-    quarantine: Quarantine = None,
-    settings: Settings = None,
     seed: Seed = 0,
     json: Json = False,
+    *,
+    reading: dict[str, Any],
 ) -> None:
     """Compare recommenders on your data, and tell which to use, how sure that is, and what to distrust."""
     from fullrank.experiments.parts import output_folder
     from fullrank.experiments.plan import ModelPlan, Plan, checked, read_plan, write_plan
 
     if source.endswith(".toml"):
-        if models or split or metrics or relevant is not None or tune or columns or kind:
+        if models or split or metrics or relevant is not None or tune or reading:
             raise ParameterError("a plan says all of this itself; change the file, or give the data instead of a plan.")
         plan = read_plan(source)
         plan = plan if out is None else plan.model_copy(update={"out": str(out)})
     else:
         plan = checked(
             Plan(
-                data=data_plan(
-                    source, kind=kind, columns=columns, scale=scale, separator=separator, encoding=encoding,
-                    time_unit=time_unit, duplicates=duplicates, on_bad=on_bad, quarantine=quarantine, settings=settings,
-                ),
+                data=data_plan(source, **reading),
                 title=title, split=split, relevant=relevant, metrics=tuple(listed(metrics)), tune=tune, seed=seed,
                 sampled=sampled, out=None if out is None else str(out),
                 model=tuple(ModelPlan(recipe=name) for name in listed(models)),
@@ -92,7 +73,7 @@ def compare(
     loaded = plan.data.load()
     for line in loaded.notes:
         note(f"{loaded.name}: {line}")
-    note(f"{loaded.name}: {loaded.data}")
+    note_data(loaded.name, loaded.data)
     finished(folder, lambda **how: carried_out(plan, loaded, overwrite=overwrite, **how), json)
 
 

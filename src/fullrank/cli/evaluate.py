@@ -7,12 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from fullrank.cli.options import Columns, Json, Seed, listed, parse_columns
-from fullrank.cli.printing import note, print_result
+from fullrank.cli.options import Json, Seed, listed, parse_columns, reads
+from fullrank.cli.printing import note, note_data, print_result
 
 METRICS = "recall@10,ndcg@10,rr,adg,atop,auc"
 
 
+@reads(but=("kind", "scale", "settings"))
 def evaluate(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model file, as 'fullrank fit' writes it.")],
     held_out: Annotated[str, typer.Option(help="What people did afterwards: a file like the training data.")],
@@ -23,9 +24,10 @@ def evaluate(
     candidates: Annotated[str, typer.Option(help="all, or sampled:100.")] = "all",
     correction: Annotated[str | None, typer.Option(help="Of sampled metrics: bv:0.1, ls, constrained or rank.")] = None,
     relevant: Annotated[float | None, typer.Option(help="The least value that counts as relevant.")] = None,
-    columns: Columns = None,
     seed: Seed = 0,
     json: Json = False,
+    *,
+    reading: dict[str, Any],
 ) -> None:
     """Measure a model on held-out data, on the full ranking or among sampled candidates."""
     import fullrank
@@ -35,15 +37,18 @@ def evaluate(
     from fullrank.metrics.table import parse
     from fullrank.models.files import load
 
-    found, wanted = load(model), parse_columns(columns)
+    found = load(model)
+    options = {**reading, "columns": parse_columns(reading.get("columns"))}
     seen: Any = found.train
     asked = [parse(name) for name in listed(metrics)]
     sampled = _candidates(candidates, seed)
     method = None if correction is None else _method(correction, sampled is not None)
-    after, strangers = _known(read(held_out, wanted), seen)
+    given = read(held_out, **options)
+    note_data(held_out, given)
+    after, strangers = _known(given, seen)
     if strangers:
         note(f"{strangers:,} held-out rows are of users or items the model does not know, and are left out.")
-    before = seen if train is None else _known(read(train, wanted), seen)[0]
+    before = seen if train is None else _known(read(train, **options), seen)[0]
     split = Split(before, after, how=f"{held_out} is held out.")
     ranks = fullrank.rank(found, split, sampled, relevant=relevant)
     result = fullrank.evaluate(ranks, [m if method is None else corrected(m, method) for m in asked])

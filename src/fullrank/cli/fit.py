@@ -10,24 +10,16 @@ import typer
 
 from fullrank.cli.options import (
     DATA_HELP,
-    Columns,
-    Duplicates,
-    Encoding,
     Json,
-    KindOfData,
-    OnBad,
     Overwrite,
-    Quarantine,
-    Scale,
     Seed,
-    Separator,
-    Settings,
-    TimeUnit,
     chosen,
+    reads,
 )
-from fullrank.cli.printing import bar, note, print_result
+from fullrank.cli.printing import bar, note_data, print_result
 
 
+@reads()
 def fit(
     source: Annotated[str, typer.Argument(metavar="DATA", help=f"{DATA_HELP} Or a plan (.toml).")],
     out: Annotated[Path, typer.Option("-o", "--out", help="The model file.")],
@@ -37,18 +29,10 @@ def fit(
         Path | None, typer.Option(help="A file kept meanwhile; a killed fit goes on from it.")
     ] = None,
     overwrite: Overwrite = False,
-    kind: KindOfData = None,
-    columns: Columns = None,
-    scale: Scale = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
-    time_unit: TimeUnit = None,
-    duplicates: Duplicates = None,
-    on_bad: OnBad = None,
-    quarantine: Quarantine = None,
-    settings: Settings = None,
     seed: Seed = 0,
     json: Json = False,
+    *,
+    reading: dict[str, Any],
 ) -> None:
     """Fit a model on all of your data and write it to a file."""
     from fullrank.data.atomic import check_writable
@@ -59,13 +43,10 @@ def fit(
 
     check_writable(out, overwrite=overwrite)
     data, recipe, _ = chosen(
-        source, model, parameters or [], kind=kind, columns=columns, scale=scale, separator=separator,
-        encoding=encoding, time_unit=time_unit, duplicates=duplicates, on_bad=on_bad, quarantine=quarantine,
-        settings=settings,
-    )  # fmt: skip
+        source, model, parameters or [], **reading)  # fmt: skip
     loaded = data.load()
     train: Any = loaded.data.whole() if hasattr(loaded.data, "held_out") else loaded.data
-    note(f"{loaded.name}: {train}")
+    note_data(loaded.name, train)
     in_rounds = isinstance(recipe, IterativeRecipe)
     if checkpoint is not None and not in_rounds:
         name = type(recipe).__name__

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import wraps
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_type_hints
 
 import typer
 
@@ -16,21 +19,50 @@ if TYPE_CHECKING:
 DATA_HELP = "A file ('-' is stdin), a folder or a known name."
 COLUMNS_HELP = "Which column is what: user=NAME,item=NAME,value=NAME,time=NAME (positions from 0 also)."
 
-KindOfData: TypeAlias = Annotated[str | None, typer.Option(help="ratings, events, sessions or preferences.")]
-Columns: TypeAlias = Annotated[str | None, typer.Option(help=COLUMNS_HELP)]
-Scale: TypeAlias = Annotated[str | None, typer.Option(help="Actions in sessions, worst first: shown,clicked,bought.")]
-Separator: TypeAlias = Annotated[str | None, typer.Option(help="Between the fields of a text file; found by itself.")]
-Encoding: TypeAlias = Annotated[str | None, typer.Option(help="Of a text file; utf-8 unless given.")]
-TimeUnit: TypeAlias = Annotated[str | None, typer.Option(help="Of times given as numbers: s, ms, us or ns.")]
-Duplicates: TypeAlias = Annotated[str | None, typer.Option(help="last, first, sum, mean, max or error.")]
-OnBad: TypeAlias = Annotated[str | None, typer.Option(help="Bad rows: error, skip or quarantine.")]
-Quarantine: TypeAlias = Annotated[Path | None, typer.Option(help="Where bad rows are listed.")]
-Settings: TypeAlias = Annotated[
-    list[str] | None, typer.Option("--data-set", help="An option of a known data set: --data-set catalogue=true.")
-]
+READING: dict[str, Any] = {  # how DATA is read: the same options of every command that reads it
+    "kind": Annotated[str | None, typer.Option(help="ratings, events, sessions or preferences.")],
+    "columns": Annotated[str | None, typer.Option(help=COLUMNS_HELP)],
+    "scale": Annotated[str | None, typer.Option(help="Actions in sessions, worst first: shown,clicked,bought.")],
+    "separator": Annotated[str | None, typer.Option(help="Between the fields of a text file; found by itself.")],
+    "header": Annotated[
+        bool | None, typer.Option("--header/--no-header", help="Whether the first line names columns; found by itself.")
+    ],
+    "decimal": Annotated[str | None, typer.Option(help="The decimal mark of a text file: . or ,")],
+    "encoding": Annotated[str | None, typer.Option(help="Of a text file; utf-8 unless given.")],
+    "time_unit": Annotated[str | None, typer.Option(help="Of times given as numbers: s, ms, us or ns.")],
+    "time_format": Annotated[str | None, typer.Option(help="Of times given as dates: %d/%m/%Y, %Y-%m-%d %H:%M, ...")],
+    "duplicates": Annotated[str | None, typer.Option(help="last, first, sum, mean, max or error.")],
+    "on_bad": Annotated[str | None, typer.Option(help="Bad rows: error, skip or quarantine.")],
+    "quarantine": Annotated[Path | None, typer.Option(help="Where bad rows are listed.")],
+    "settings": Annotated[
+        list[str] | None, typer.Option("--data-set", help="An option of a known data set: --data-set catalogue=true.")
+    ],
+}
 Seed: TypeAlias = Annotated[int, typer.Option(help="The same seed gives the same numbers.", min=0)]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Overwrite: TypeAlias = Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")]
+
+
+def reads(but: tuple[str, ...] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of READING, `but` some: it takes those that were given as one argument, `reading`."""
+    options = {name: annotation for name, annotation in READING.items() if name not in but}
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        hints = get_type_hints(command, include_extras=True)
+        own = [one.replace(annotation=hints[name]) for name, one in signature(command).parameters.items()]
+        own = [one for one in own if one.name != "reading"]
+        shared = [Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=options[name]) for name in options]
+
+        @wraps(command)
+        def run(**given: Any) -> None:
+            reading = {name: given.pop(name) for name in options}
+            command(**given, reading={name: value for name, value in reading.items() if value is not None})
+
+        run.__signature__ = signature(command).replace(parameters=[*own, *shared])  # type: ignore[attr-defined]
+        run.__annotations__ = {one.name: one.annotation for one in (*own, *shared)}
+        return run
+
+    return decorate
 
 
 def parse_columns(text: str | None) -> dict[str, str | int] | None:
@@ -84,7 +116,7 @@ def chosen(source: str, model: str | None, parameters: list[str], **reading: Any
 
     if not source.endswith(".toml"):
         return data_plan(source, **reading), recipe_of(model or "allrank", **parse_settings(parameters)), None
-    if parameters or any(value is not None for value in reading.values()):
+    if parameters or reading:
         raise ParameterError("a plan says all of this itself; change the file, or give the data instead of a plan.")
     plan = read_plan(source)
     recipes = plan.recipes() or {}

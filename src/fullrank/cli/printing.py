@@ -79,3 +79,11 @@ def _shown(value: Any) -> str:
 def note(message: str) -> None:
     """Something to know that is no result."""
     print(message, file=sys.stderr)
+
+
+def note_data(name: str, data: Any) -> None:
+    """What was read, and what became of its rows on the way."""
+    note(f"{name}: {data}")
+    intake = getattr(data, "intake", None)
+    if intake is not None and intake.rows:
+        note(f"{name}: {intake}")

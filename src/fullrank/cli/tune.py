@@ -9,23 +9,15 @@ import typer
 
 from fullrank.cli.options import (
     DATA_HELP,
-    Columns,
-    Duplicates,
-    Encoding,
     Json,
-    KindOfData,
-    OnBad,
-    Quarantine,
-    Scale,
     Seed,
-    Separator,
-    Settings,
-    TimeUnit,
     chosen,
+    reads,
 )
-from fullrank.cli.printing import bar, note, print_json
+from fullrank.cli.printing import bar, note_data, print_json
 
 
+@reads()
 def tune(
     source: Annotated[str, typer.Argument(metavar="DATA", help=f"{DATA_HELP} Or a plan (.toml).")],
     model: Annotated[str | None, typer.Option(help="Its name: allrank (unless given), ials, itemcf, ...")] = None,
@@ -35,18 +27,10 @@ def tune(
     split: Annotated[str | None, typer.Option(help="As in 'fullrank compare'.")] = None,
     relevant: Annotated[float | None, typer.Option(help="The least rating that counts as relevant.")] = None,
     journal: Annotated[Path | None, typer.Option(help="Keeps the trials; an interrupted search goes on.")] = None,
-    kind: KindOfData = None,
-    columns: Columns = None,
-    scale: Scale = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
-    time_unit: TimeUnit = None,
-    duplicates: Duplicates = None,
-    on_bad: OnBad = None,
-    quarantine: Quarantine = None,
-    settings: Settings = None,
     seed: Seed = 0,
     json: Json = False,
+    *,
+    reading: dict[str, Any],
 ) -> None:
     """Find parameters of a model that do well on a part of your data it was not trained on."""
     from fullrank.experiments.parts import parameters as plain
@@ -54,12 +38,9 @@ def tune(
     from fullrank.experiments.tune import tune as search
 
     data, recipe, plan = chosen(
-        source, model, parameters or [], kind=kind, columns=columns, scale=scale, separator=separator,
-        encoding=encoding, time_unit=time_unit, duplicates=duplicates, on_bad=on_bad, quarantine=quarantine,
-        settings=settings,
-    )  # fmt: skip
+        source, model, parameters or [], **reading)  # fmt: skip
     loaded = data.load()
-    note(f"{loaded.name}: {loaded.data}")
+    note_data(loaded.name, loaded.data)
     said: dict[str, Any] = {"split": split, "relevant": relevant, "metrics": [metric] if metric else None, "seed": seed}
     if plan is not None:
         said = {"split": plan.split, "relevant": plan.relevant, "metrics": plan.metrics or None, "seed": plan.seed}

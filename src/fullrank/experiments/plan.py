@@ -30,8 +30,11 @@ class DataPlan(BaseModel):
     columns: dict[str, str | int] | None = None
     scale: tuple[str, ...] | None = None
     separator: str | None = None
+    header: bool | None = None
+    decimal: str | None = None
     encoding: str | None = None
     time_unit: str | None = None
+    time_format: str | None = None
     duplicates: str | None = None
     on_bad: str | None = None
     quarantine: str | None = None
