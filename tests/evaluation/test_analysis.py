@@ -9,11 +9,11 @@ from fullrank.errors import DataError, ParameterError
 from fullrank.evaluation.analysis import (
     against_samples,
     characteristic,
-    consistency,
     expected_values,
     histogram,
     thinned,
 )
+from fullrank.evaluation.consistency import consistency_apart
 from fullrank.evaluation.corrections import corrected
 from fullrank.evaluation.methods import bias_variance, constrained, rank_estimate
 from fullrank.evaluation.sampling import expected, rank_distribution, values
@@ -140,7 +140,7 @@ def worlds(cases: int = 1500) -> dict[str, Ranks]:
 
 def test_consistency_of_sampled_and_corrected_metrics() -> None:
     models, methods = worlds(), [None, bias_variance(0.1)]
-    found = consistency(models, [recall @ 10, auc], 100, methods=methods, repeats=20, seed=1)
+    found = consistency_apart(models, [recall @ 10, auc], 100, methods=methods, repeats=20, seed=1)
     assert found.models == ("X", "Y", "Z")
     assert found.pairs == [("X", "Y"), ("X", "Z"), ("Y", "Z")]
     assert found.columns == (("recall@10", ""), ("recall@10", "bv 0.1"), ("auc", ""), ("auc", "bv 0.1"))
@@ -159,19 +159,19 @@ def test_consistency_of_sampled_and_corrected_metrics() -> None:
 
 def test_consistency_is_deterministic_and_by_model() -> None:
     models = worlds(300)
-    one, again = (consistency(models, [ap], 50, repeats=4, seed=7) for _ in range(2))
+    one, again = (consistency_apart(models, [ap], 50, repeats=4, seed=7) for _ in range(2))
     assert (one.sampled == again.sampled).all()
-    fewer = consistency({"Z": models["Z"], "Y": models["Y"]}, [ap], 50, repeats=3, seed=7)
+    fewer = consistency_apart({"Z": models["Z"], "Y": models["Y"]}, [ap], 50, repeats=3, seed=7)
     assert (fewer.sampled == one.sampled[:3, :, [2, 1]]).all()
-    assert (consistency(models, [ap], 50, repeats=4, seed=8).sampled != one.sampled).any()
+    assert (consistency_apart(models, [ap], 50, repeats=4, seed=8).sampled != one.sampled).any()
 
 
 def test_equal_models_have_no_order() -> None:
     ranks = one_each([5, 9, 30], 100)
-    found = consistency({"a": ranks, "b": ranks}, [recall @ 10], 20, repeats=5)
+    found = consistency_apart({"a": ranks, "b": ranks}, [recall @ 10], 20, repeats=5)
     assert np.isnan(found.agreement()).all()
 
 
 def test_models_on_other_cases_are_refused() -> None:
     with pytest.raises(DataError, match="different cases or candidates"):
-        consistency({"a": one_each([5, 9], 100), "b": one_each([5, 9], 101)}, [ap], 10)
+        consistency_apart({"a": one_each([5, 9], 100), "b": one_each([5, 9], 101)}, [ap], 10)
