@@ -55,7 +55,7 @@ kernels += [batches.add_to_rows, history.history_gradients, ratings.walk_users, 
 kernels += [opportunity.cost_items, opportunity.cost_matrices, opportunity.run_sums, preferring.prefer_walk]
 kernels += [preferring.move_items, sessions.choice_walk, sessions.value_walk, sessions.add_moves]
 assert names == list(KERNELS) and all(len(kernel.signatures) == 1 for kernel in kernels)
-kernels += [counting.count_block, sampling.sample_block, sampling.sample_pairs_block, topn.top_block]  # in float32 and float64
+kernels += [counting.count_block, sampling.sample_block, sampling.sample_pairs_block, topn.top_block]  # two types
 data = fullrank.read({"user": [1, 1, 1, 2, 2, 2], "item": [1, 2, 3, 1, 2, 3], "value": [1, 2, 3, 3, 2, 1]})
 split = fullrank.holdout(data, 0.3, valid=0.3)
 for exclude in ("train", None, data):

@@ -169,7 +169,8 @@ def test_samples_at_or_above_the_pool_are_exact_and_say_so() -> None:
 
 
 def test_where_some_cases_are_whole_the_others_are_counted() -> None:
-    parts = [Ranks([0, 1], [1], [0], [9], full=[full], about=About(candidates="9 sampled", sampled=9)) for full in (9, 50)]
+    about = About(candidates="9 sampled", sampled=9)
+    parts = [Ranks([0, 1], [1], [0], [9], full=[full], about=about) for full in (9, 50)]
     assert [part.whole.tolist() for part in parts] == [[True], [False]]
     assert evaluate(parts[0], [ndcg]).names == ("ndcg",)
     for order in (parts, parts[::-1]):
@@ -177,7 +178,7 @@ def test_where_some_cases_are_whole_the_others_are_counted() -> None:
         assert result.names == ("ndcg from 9", "atop")
         sampled = sum(not part.whole.all() for part in (*order, order[0]))
         assert result.notes[0].startswith(
-            f"ranked among 9 sampled candidates in {sampled} of 3 cases (the others have no more) without correction: ndcg,"
+            f"ranked among 9 sampled candidates in {sampled} of 3 cases (the others have no more) without correction: "
         )
     shards = [replace(parts[0], about=About()), parts[1]]  # the first shard is exact and says so
     assert evaluate(Ranks.concat(shards), [ndcg]).names == ("ndcg from 9",)
@@ -271,7 +272,8 @@ def test_pairs_do_not_depend_on_blocks_threads_shards_or_representation(again: b
     assert rank(exact, split, sampled) == one
     shards = [split.held_out.where(split.held_out.user % 3 == part) for part in range(3)]
     parts = [rank(model, Split(split.train, shard), sampled) for shard in shards]
-    rows = sorted(zip(*(np.concatenate([getattr(p, c) for p in parts]) for c in ("user", "item", "above", "tied")), strict=True))
+    columns = [np.concatenate([getattr(part, name) for part in parts]) for name in ("user", "item", "above", "tied")]
+    rows = sorted(zip(*columns, strict=True))
     assert rows == sorted(zip(one.user, one.item, one.above, one.tied, strict=True))
     fewer = split.held_out.where(np.arange(len(split.held_out)) % 2 == 0)  # another relevant item changes nothing
     some = rank(model, Split(split.train, fewer, split.held_out.where(np.zeros(len(split.held_out), bool))), sampled)

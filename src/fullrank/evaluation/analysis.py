@@ -39,8 +39,8 @@ def expected_values(
 ) -> Floats:
     """The expected value of every case, were m of its irrelevant candidates sampled: corrected if a method is given.
 
-    Expectations add up over relevant items and tie orders, so this is exact for several of them, too (but for ties drawn
-    with replacement: here a candidate drawn twice keeps its place among its equals). Cases with no more than m
+    Expectations add up over relevant items and tie orders, so this is exact for several of them, too (but for ties
+    drawn with replacement: here a candidate drawn twice keeps its place among its equals). Cases with no more than m
     candidates are ranked among all of them (without replacement). Metrics that survive sampling keep their value.
     """
     drawn = _drawn(ranks, m, replace)
@@ -153,4 +153,5 @@ def _drawn(ranks: Ranks, m: int, replace: bool) -> Ints:
 
 
 def mean_of(of_cases: Floats, ranks: Ranks) -> float:
+    """The mean over cases, by their weights."""
     return float(np.average(of_cases, weights=ranks.weight))

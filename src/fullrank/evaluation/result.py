@@ -139,8 +139,8 @@ def _check_pairs(ranks: Ranks, metrics: Sequence[Metric]) -> None:
         of = metric.function.metric if isinstance(metric.function, Correction) else metric
         if not of.ubm:
             raise ParameterError(
-                f"{metric} needs the relevant items of a case together, and these were ranked pair by pair; use recall, "
-                "topk, atop, adg, mean_rank or mean_percentile, or rank with Sampled(m)."
+                f"{metric} needs the relevant items of a case together, and these were ranked pair by pair; use "
+                "recall, topk, atop, adg, mean_rank or mean_percentile, or rank with Sampled(m)."
             )
 
 

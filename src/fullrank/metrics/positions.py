@@ -18,7 +18,6 @@ from fullrank.data.canonical import frozen, row_blocks
 from fullrank.metrics.elementary import log2
 from fullrank.ranks import Floats, Ints, Ranks
 
-
 LONGEST = 1 << 62  # positions count in int64
 CELLS = 1 << 20  # terms at a time
 
