@@ -115,7 +115,7 @@ Method: TypeAlias = RankEstimate | Tabled
 rank_estimate, least_squares, constrained, bias_variance = RankEstimate, LeastSquares, Constrained, BiasVariance
 
 
-KINDS = {
+KINDS: dict[Any, str] = {
     RankEstimate: "rank_estimate()", LeastSquares: "least_squares()", Constrained: "constrained()",
     BiasVariance: "bias_variance(0.1)",
 }  # fmt: skip

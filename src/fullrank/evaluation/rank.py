@@ -58,10 +58,10 @@ def rank_again(model: Any, cases: Cases, samples: Sequence[Sampled], *, block: i
 
     def work(some: slice, scores: NDArray[Any], near: Near) -> int:
         for one in drawn:
-            kernel = sample_pairs_block if one.sampled.per == "pair" else sample_block
-            wrong = kernel(scores, near, *_given(cases, some), *one.how, *one.out(some))
+            kernel: Any = sample_pairs_block if one.pairs else sample_block
+            wrong = int(kernel(scores, near, *_given(cases, some), *one.how, *one.out(some)))
             if wrong >= 0:
-                return int(wrong)
+                return wrong
         return -1
 
     over_blocks(
@@ -124,9 +124,10 @@ def _counted(model: Any, cases: Cases, block: int | None, first: Work | None = N
         wrong = first(some, scores, near) if first else -1
         if wrong >= 0:
             return wrong
-        rows, (_, starts, held, *_) = _rows(cases, some), (given := _given(cases, some))
-        out = (above[rows], tied[rows], before[rows], pool[some], leaks[some])
-        return count_block(scores, near, held_scores(scores, near, starts, held), *given, *out)
+        rows, given = _rows(cases, some), _given(cases, some)
+        own = held_scores(scores, near, given[1], given[2])
+        out: Any = (above[rows], tied[rows], before[rows], pool[some], leaks[some])
+        return count_block(scores, near, own, *given, *out)
 
     over_blocks(
         scorer(model, len(cases.users), len(cases.items)), cases.user, cases.users, len(cases.items), work,

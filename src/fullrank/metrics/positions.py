@@ -44,7 +44,7 @@ def spans(ranks: Ranks, k: Any = None) -> Spans:
     """Where relevant items may stand among the first k (one number, or one per case)."""
     if k is None:
         return Spans(slice(None), ranks.ahead, ranks.ahead + ranks.level, ranks.level)
-    limit = as_length(k) if np.ndim(k) == 0 else np.asarray(k)[ranks.case]
+    limit: Any = as_length(k) if np.ndim(k) == 0 else np.asarray(k)[ranks.case]
     row = np.flatnonzero(ranks.ahead < limit)
     low, size = ranks.ahead[row], ranks.level[row]
     return Spans(row, low, np.minimum(low + size, limit if np.ndim(k) == 0 else limit[row]), size)

@@ -185,8 +185,8 @@ def atop(ranks: Ranks, k: CutOff) -> Floats:
     mean of max(0, 1 - x/k), x = 1 - Nrank. In [0, 1]. Without k, sampled candidates give an unbiased estimate.
     """
     if k is None:
-        others = np.maximum(ranks.full + ranks.sizes - 1, 1)
-        return 1.0 - (mean_rank.function(ranks, None) - 1) / others
+        last: Floats = (mean_rank.function(ranks, None) - 1) / np.maximum(ranks.full + ranks.sizes - 1, 1)
+        return 1.0 - last
     others = np.maximum(ranks.candidates - 1, 1)
     width = np.full(len(ranks), _number(k) - 1) if isinstance(k, int) else k * others  # in positions
     return np.where(width > 0, _area(ranks, np.where(width > 0, width, 1.0)), topk.function(ranks, 1))

@@ -99,7 +99,8 @@ def checked_shares(share: Shares, user: Any, better: Any, worse: Any) -> Floats:
 
 
 def _pair(better: Any, worse: Any, items: int) -> Ints:
-    return np.asarray(better, dtype=np.int64) * items + worse
+    code: Ints = np.asarray(better, dtype=np.int64) * items + worse
+    return code
 
 
 def _both(one: Ints, other: Ints) -> tuple[tuple[Ints, Ints], tuple[Ints, Ints]]:
