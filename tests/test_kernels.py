@@ -44,7 +44,7 @@ from fullrank.evaluation.candidates import Sampled
 from fullrank.evaluation.rank import rank
 from fullrank.evaluation.top import top
 from fullrank.kernels import als, batches, counting, history, levels, logistic, neighbours, orders, pairs, pairwise
-from fullrank.kernels import opportunity, preferring, random, ratings, sessions, topn
+from fullrank.kernels import opportunity, preferring, random, ratings, sampling, sessions, topn
 from fullrank.kernels.warmup import KERNELS, warmup
 from fullrank.metrics.partial_order import pairwise_loss
 names = list(warmup())
@@ -55,13 +55,14 @@ kernels += [batches.add_to_rows, history.history_gradients, ratings.walk_users, 
 kernels += [opportunity.cost_items, opportunity.cost_matrices, opportunity.run_sums, preferring.prefer_walk]
 kernels += [preferring.move_items, sessions.choice_walk, sessions.value_walk, sessions.add_moves]
 assert names == list(KERNELS) and all(len(kernel.signatures) == 1 for kernel in kernels)
-kernels += [counting.count_block, counting.sample_block, topn.top_block]  # in float32 and float64
+kernels += [counting.count_block, sampling.sample_block, sampling.sample_pairs_block, topn.top_block]  # two types
 data = fullrank.read({"user": [1, 1, 1, 2, 2, 2], "item": [1, 2, 3, 1, 2, 3], "value": [1, 2, 3, 3, 2, 1]})
 split = fullrank.holdout(data, 0.3, valid=0.3)
 for exclude in ("train", None, data):
     rank(np.eye(2, 3), split, exclude=exclude)
     top(np.eye(2, 3), split, 2, exclude=exclude)
-    rank((np.ones((2, 4)), np.ones((3, 4))), split, Sampled(1), exclude=exclude)
+    for per in ("case", "pair"):
+        rank((np.ones((2, 4)), np.ones((3, 4))), split, Sampled(1, per=per), exclude=exclude)
 data.graded().pairs()
 pairwise_loss(data.graded(), np.arange(6.0))
 recipes = [fullrank.AllRank(solver="exact"), fullrank.AllRank(weight={1: 1, 2: 1, 3: 1}), fullrank.EASE()]
@@ -80,7 +81,7 @@ for recipe in recipes:
 print([len(kernel.signatures) for kernel in kernels])
 """
     done = run(code)
-    assert done.stdout == str([1] * 25 + [2] * 3) + "\n", done.stderr
+    assert done.stdout == str([1] * 25 + [2] * 4) + "\n", done.stderr
 
 
 def test_eight_processes_at_once(tmp_path: Path) -> None:

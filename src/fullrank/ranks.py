@@ -30,8 +30,10 @@ class About:
 
     model: str = ""
     candidates: str = "everything"  # or "100 sampled", "offered"
-    sampled: int = 0  # candidates drawn per case, 0: all of them
+    sampled: int = 0  # candidates drawn per case at most, 0: all of them
     replace: bool = False  # drawn with replacement
+    seed: int = 0  # of the draw
+    pairs: bool = False  # each relevant item is a case by itself: other relevant items are candidates
     excluded: str = "train"
     relevant: str = ""
     split: str = ""
@@ -59,7 +61,7 @@ class Ranks:
     """For every held-out relevant item, how many irrelevant candidates score higher, and how many the same.
 
     Case c holds rows start[c] .. start[c+1]-1, one per relevant item. `pool` counts a case's irrelevant
-    candidates, `full` those there are in all (more, where they were sampled). `before` counts the
+    candidates, `full` those there are in all (more, where they were sampled; to be given then). `before` counts the
     relevant items of the case that score strictly higher; where it is not given it follows from the rest,
     and relevant items with nothing between them count as tied.
 
@@ -99,7 +101,11 @@ class Ranks:
         if self.weight is None:
             put(self, "weight", frozen(np.ones(cases)))
         if self.full is None:
+            self._check_exact()
             put(self, "full", self.pool)
+        if ((self.pool == 0) & (self.full > 0)).any():
+            case = int(((self.pool == 0) & (self.full > 0)).argmax())
+            raise DataError(f"ranks: case {case} has none sampled of {self.full[case]} candidates; draw at least one.")
 
     def _check(self, cases: int, rows: int) -> None:
         sizes = np.diff(self.start)
@@ -111,6 +117,10 @@ class Ranks:
         if wrong.any():
             row = int(wrong.argmax())
             raise DataError(f"ranks: row {row} counts more candidates above and tied than its pool has.")
+
+    def _check_exact(self) -> None:
+        if self.about.sampled:
+            raise DataError(f"ranks: {self.about.sampled} sampled, but of how many candidates? Give full=, per case.")
 
     def _before(self) -> Ints:
         """Relevant items ahead of each: by `above`, then those without ties (they beat what ties).
@@ -180,9 +190,25 @@ class Ranks:
         ahead = self.before[lead]
         return Groups(self.case[lead], self.above[lead] + ahead, ahead, relevant, self.tied[lead], row)
 
+    @cached_property
+    def whole(self) -> NDArray[np.bool_]:
+        """Cases ranked among all their candidates, though a sample may have been asked for: they are exact."""
+        return frozen((self.full == 0) | (self.full == self.pool) & (not self.about.replace))
+
     def positions(self) -> Floats:
         """The expected position of every relevant item in its case's list, from 1."""
         return self._positions
+
+    def full_positions(self) -> Floats:
+        """The same among all candidates there are: where they were sampled, an unbiased estimate.
+
+            1 + (above + tied/2) full/pool + other relevant items above, ties of them one half
+
+        >>> Ranks(start=[0, 2], above=[1, 2], tied=[0, 0], pool=[4], full=[40], before=[0, 1]).full_positions()
+        array([11., 22.])
+        """
+        scale = (self.full / np.maximum(self.pool, 1))[self.case]
+        return np.asarray((self.above + self.tied / 2) * scale + self.before + (self.mates + 1) / 2)
 
     @cached_property
     def _positions(self) -> Floats:
@@ -225,7 +251,8 @@ class Ranks:
             found = [getattr(part, name) for part in parts]
             columns[name] = None if any(column is None for column in found) else np.concatenate(found)
         start = np.concatenate([[0], *(part.start[1:] + end for part, end in zip(parts, ends, strict=False))])
-        return Ranks(start=start, **columns, about=parts[0].about)
+        sampled = (part.about for part in parts if not part.whole.all())
+        return Ranks(start=start, **columns, about=next(sampled, parts[0].about))
 
     def __len__(self) -> int:
         return len(self.start) - 1

@@ -5,17 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fullrank.data.ids import Ids
+from fullrank.data.interactions import Interactions
+from fullrank.data.split import Split
 from fullrank.errors import DataError, ParameterError
 from fullrank.evaluation.analysis import (
     against_samples,
     characteristic,
-    consistency,
     expected_values,
     histogram,
     thinned,
 )
+from fullrank.evaluation.cases import cases_of
+from fullrank.evaluation.consistency import consistency, consistency_apart
 from fullrank.evaluation.corrections import corrected
 from fullrank.evaluation.methods import bias_variance, constrained, rank_estimate
+from fullrank.evaluation.rank import rank
 from fullrank.evaluation.sampling import expected, rank_distribution, values
 from fullrank.metrics import ap, auc, ndcg, recall, rr
 from fullrank.ranks import Ranks
@@ -140,7 +145,7 @@ def worlds(cases: int = 1500) -> dict[str, Ranks]:
 
 def test_consistency_of_sampled_and_corrected_metrics() -> None:
     models, methods = worlds(), [None, bias_variance(0.1)]
-    found = consistency(models, [recall @ 10, auc], 100, methods=methods, repeats=20, seed=1)
+    found = consistency_apart(models, [recall @ 10, auc], 100, methods=methods, repeats=20, seed=1)
     assert found.models == ("X", "Y", "Z")
     assert found.pairs == [("X", "Y"), ("X", "Z"), ("Y", "Z")]
     assert found.columns == (("recall@10", ""), ("recall@10", "bv 0.1"), ("auc", ""), ("auc", "bv 0.1"))
@@ -159,19 +164,61 @@ def test_consistency_of_sampled_and_corrected_metrics() -> None:
 
 def test_consistency_is_deterministic_and_by_model() -> None:
     models = worlds(300)
-    one, again = (consistency(models, [ap], 50, repeats=4, seed=7) for _ in range(2))
+    one, again = (consistency_apart(models, [ap], 50, repeats=4, seed=7) for _ in range(2))
     assert (one.sampled == again.sampled).all()
-    fewer = consistency({"Z": models["Z"], "Y": models["Y"]}, [ap], 50, repeats=3, seed=7)
+    fewer = consistency_apart({"Z": models["Z"], "Y": models["Y"]}, [ap], 50, repeats=3, seed=7)
     assert (fewer.sampled == one.sampled[:3, :, [2, 1]]).all()
-    assert (consistency(models, [ap], 50, repeats=4, seed=8).sampled != one.sampled).any()
+    assert (consistency_apart(models, [ap], 50, repeats=4, seed=8).sampled != one.sampled).any()
+
+
+def paired_models() -> tuple[dict[str, object], Split[Interactions]]:
+    """A model, one that differs from it a little, and one that knows nothing of it."""
+    rng = np.random.default_rng(2)
+    near = rng.standard_normal((80, 200))
+    relevant = rng.permuted(np.tile(np.arange(200), (80, 1)), axis=1)[:, :2].ravel()
+    held = Interactions.of(np.repeat(np.arange(80), 2), relevant, users=Ids.numbered(80), items=Ids.numbered(200))
+    close, far = near + 0.02 * rng.standard_normal(near.shape), rng.standard_normal(near.shape)
+    return {"one": near, "close": close, "far": far, "twin": near}, Split(held.where(held.user < 0), held)
+
+
+def test_all_models_are_ranked_among_the_same_samples() -> None:
+    """Each repetition is `Sampled` with one seed: twins get the same numbers, and close models differ by little."""
+    models, split = paired_models()
+    found = consistency(models, split, [recall @ 10, ap], 20, repeats=30, seed=3)
+    assert (found.sampled[:, :, 0] == found.sampled[:, :, 3]).all()
+    exact = {name: rank(model, split) for name, model in models.items()}
+    assert found.exact.tolist() == [[m(r).mean() for r in exact.values()] for m in (recall @ 10, ap)]
+    apart = consistency_apart(exact, [recall @ 10, ap], 20, repeats=30, seed=3)
+    spread, spread_apart = ((f.sampled[:, 1, 0] - f.sampled[:, 1, 1]).std() for f in (found, apart))
+    assert spread < 0.4 * spread_apart
+    expected = [expected_values(ap, exact[name], 20).mean() for name in models]
+    error = found.sampled[:, 1].std(axis=0) / np.sqrt(30)
+    assert (np.abs(found.sampled[:, 1].mean(axis=0) - expected) < 4 * error).all()
+    assert len(np.unique(found.sampled[:, 1, 0])) == 30
+
+
+def test_consistency_depends_on_the_seed_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    models, split = paired_models()
+    one = consistency(models, split, [ap], 20, repeats=5, seed=3, methods=[None, rank_estimate()])
+    fewer = consistency({"far": models["far"]}, cases_of(split), [ap], 20, repeats=3, seed=3)
+    assert (fewer.sampled[:, 0, 0] == one.sampled[:3, 0, 2]).all()
+    monkeypatch.setattr("fullrank.evaluation.consistency.KEPT", 1)  # one repetition at a time
+    again = consistency(models, split, [ap], 20, repeats=5, seed=3, methods=[None, rank_estimate()])
+    assert (again.sampled == one.sampled).all()
+    other = consistency(models, split, [ap], 20, repeats=5, seed=4)
+    assert not np.isin(other.sampled[:, 0, 0], one.sampled[:, 0, 0]).any()
+    with pytest.raises(ParameterError, match="'repeats' parameter"):
+        consistency(models, split, [ap], 20, repeats=0)
+    with pytest.raises(ParameterError, match=r"write rank_estimate\(\)"):
+        consistency(models, split, [ap], 20, methods=[rank_estimate])  # type: ignore[list-item]
 
 
 def test_equal_models_have_no_order() -> None:
     ranks = one_each([5, 9, 30], 100)
-    found = consistency({"a": ranks, "b": ranks}, [recall @ 10], 20, repeats=5)
+    found = consistency_apart({"a": ranks, "b": ranks}, [recall @ 10], 20, repeats=5)
     assert np.isnan(found.agreement()).all()
 
 
 def test_models_on_other_cases_are_refused() -> None:
     with pytest.raises(DataError, match="different cases or candidates"):
-        consistency({"a": one_each([5, 9], 100), "b": one_each([5, 9], 101)}, [ap], 10)
+        consistency_apart({"a": one_each([5, 9], 100), "b": one_each([5, 9], 101)}, [ap], 10)

@@ -208,32 +208,65 @@ def test_singular_values_are_known(n: int) -> None:
 
 
 @pytest.mark.parametrize("measure", [recall @ 10, ap, ndcg, mean_rank], ids=str)
-def test_constrained_against_a_general_solver(measure: Metric) -> None:
+@pytest.mark.parametrize("nonnegative", [True, False])
+def test_constrained_against_a_general_solver(measure: Metric, nonnegative: bool) -> None:
     for n, m in [(300, 7), (2000, 15)]:
         a, b, _ = dense(measure, n, m)
         steps = np.tril(np.ones((m + 1, m + 1))).T  # column j: all places up to j
-        sign = 1 if measure.best > measure.worst else -1
-        bounds = (np.append(np.zeros(m), -np.inf), np.inf)
-        general = lsq_linear(a @ steps, sign * b, bounds, method="bvls", tol=1e-14).x
-        found = tables(measure, constrained(), n, m, False)[0]
-        assert (np.diff(sign * found) <= 1e-12).all()
-        best = np.linalg.norm(a @ steps @ general - sign * b)
+        if measure.best < measure.worst:
+            steps = steps[::-1]  # all places from the end
+        bounds = (np.append(np.zeros(m), 0 if nonnegative else -np.inf), np.inf)
+        general = steps @ lsq_linear(a @ steps, b, bounds, method="bvls", tol=1e-14).x
+        found = tables(measure, constrained(nonnegative=nonnegative), n, m, False)[0]
+        falls = np.diff(found) if measure.best > measure.worst else -np.diff(found)
+        assert (falls <= 1e-12).all()
+        assert found.min() >= (0 if nonnegative else -np.inf)
+        best = np.linalg.norm(a @ general - b)
         assert np.linalg.norm(a @ found - b) <= best + 1e-9 * np.linalg.norm(b)
-        assert a @ found == approx(sign * (a @ steps @ general), abs=1e-6 * np.abs(b).max())
+        assert a @ found == approx(a @ general, abs=1e-6 * np.abs(b).max())
 
 
 @pytest.mark.parametrize("measure", [recall @ 10, ndcg @ 10, ap, ndcg], ids=str)
-def test_constrained_is_optimal(measure: Metric) -> None:
+@pytest.mark.parametrize("nonnegative", [True, False])
+def test_constrained_is_optimal(measure: Metric, nonnegative: bool) -> None:
     """Karush, Kuhn and Tucker at S1's size: no step can be made better, and those taken cannot be changed."""
     n, m = 3706, 100
     a, b, _ = dense(measure, n, m)
-    found = tables(measure, constrained(), n, m, False)[0]
+    found = tables(measure, constrained(nonnegative=nonnegative), n, m, False)[0]
     slope = np.cumsum(a.T @ (a @ found - b))
-    down = -np.diff(found)
-    assert (down >= -1e-15).all()
-    assert abs(slope[-1]) < 1e-11
+    down = -np.diff(found, append=0.0)  # the last is the constant
+    assert (down[: None if nonnegative else -1] >= -1e-15).all()
     assert slope.min() > -1e-11
-    assert np.abs(slope[:-1] * down).max() < 1e-11
+    assert np.abs(slope * down).max() < 1e-11
+
+
+def test_monotone_only_may_fall_below_0() -> None:
+    """Which is why non-negative is the default: S1's numbers for recall and nDCG come out only so."""
+    lowest = {
+        (str(measure), nonnegative): tables(measure, constrained(nonnegative=nonnegative), 3706, 100, False).min()
+        for measure in (recall @ 10, ndcg @ 10)
+        for nonnegative in (True, False)
+    }
+    assert [low < -1e-6 for low in lowest.values()] == [False, True] * 2
+    assert lowest["recall@10", True] == lowest["ndcg@10", True] == 0
+
+
+def test_measures_that_can_be_negative_are_not_held_above_0() -> None:
+    signed = Metric("signed", lambda ranks, k: 2 * auc(ranks) - 1, cut="", best=1.0, worst=-1.0)
+    assert tables(signed, constrained(), 300, 8, False)[0] == approx(values(signed, 9), abs=1e-6)
+
+
+@pytest.mark.parametrize("method", [rank_estimate, least_squares, constrained, bias_variance])
+def test_methods_without_parentheses(method: type) -> None:
+    ranks = sampled_ranks(3)
+    for wrong in (
+        lambda: corrected(recall @ 10, method),  # type: ignore[arg-type]
+        lambda: expected_values(recall @ 10, ranks, 5, method=method),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(ParameterError, match=rf"Got the class {method.__name__} instead; write \w+\(.*\)\.$"):
+            wrong()
+    with pytest.raises(ParameterError, match=r"must be one of rank_estimate\(\), .* Got 'bv' instead\.$"):
+        corrected(recall @ 10, "bv")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("prior", [None, lambda ranks, n: 1 / ranks])
@@ -371,7 +404,7 @@ def test_metrics_that_jump_with_n_are_solved_for_every_n() -> None:
 
 @pytest.mark.parametrize("method", [bias_variance(0.1), constrained(), rank_estimate(), rank_estimate(True)], ids=str)
 def test_all_candidates_sampled_gives_the_exact_metric(method: object) -> None:
-    ranks = Ranks([0, 1, 2, 4], [3, 0, 2, 9], [0, 2, 0, 0], [7, 7, 12], about=About(sampled=20))
+    ranks = Ranks([0, 1, 2, 4], [3, 0, 2, 9], [0, 2, 0, 0], [7, 7, 12], full=[7, 7, 12], about=About(sampled=20))
     for measure in (recall @ 3, ndcg, ap, rr @ 2, auc):
         assert corrected(measure, method)(ranks) == approx(measure(ranks))
     if method not in (rank_estimate(), rank_estimate(True)):  # by solving, too: A is the identity
@@ -481,7 +514,7 @@ def test_items_drawn_and_scored_give_the_expected_means() -> None:
 def test_a_corrected_metric_is_a_metric() -> None:
     one = corrected(recall @ 10, bias_variance(0.1))
     assert isinstance(one, Metric)
-    assert (str(one), one.ubm, one.best) == ("recall@10, bv 0.1", True, 1)
+    assert (str(one), one.ubm, one.best) == ("recall@10, bv 0.1", False, 1)
     assert one == corrected(recall @ 10, bias_variance(0.1))
     assert one != corrected(recall @ 10, bias_variance(0.2))
     assert [str(corrected(ap, method())) for method in (rank_estimate, least_squares, constrained)] == [

@@ -19,14 +19,15 @@ from fullrank.metrics.missing import ips
 from fullrank.ranks import About, Ranks
 
 
-def ranks(seed: int = 0, cases: int = 300, better: float = 0.0, **about: object) -> Ranks:
+def ranks(seed: int = 0, cases: int = 300, better: float = 0.0, full: int = 100, **about: object) -> Ranks:
     rng = np.random.default_rng(seed)
     sizes = rng.integers(1, 4, cases)
     start = np.concatenate([[0], np.cumsum(sizes)])
     above = (100 * np.random.default_rng(seed + 1).random(start[-1]) ** (1 + better)).astype(int)
     return Ranks(
-        start=start, above=above, tied=np.zeros(start[-1], int), pool=np.full(cases, 100), about=About(**about)
-    )  # type: ignore[arg-type]
+        start=start, above=above, tied=np.zeros(start[-1], int), pool=np.full(cases, 100), full=np.full(cases, full),
+        about=About(**about),  # type: ignore[arg-type]
+    )  # fmt: skip
 
 
 def test_means_and_weights() -> None:
@@ -114,10 +115,11 @@ def test_what_cannot_be_compared_is_refused() -> None:
 def test_notes_tell_what_to_distrust() -> None:
     plain = evaluate(ranks(), [recall @ 10, adg])
     assert plain.notes == ()
-    sampled = evaluate(ranks(candidates="100 sampled", sampled=100, skipped={"none relevant": 3}), [ndcg @ 10, auc])
+    drawn = {"candidates": "100 sampled", "sampled": 100, "full": 500}
+    sampled = evaluate(ranks(**drawn, skipped={"none relevant": 3}), [ndcg @ 10, auc])  # type: ignore[arg-type]
     assert "without correction: ndcg@10, and which model leads by them, cannot be trusted" in sampled.notes[0]
     biased = "biased where relevant items are missing from the held-out data: "
-    assert evaluate(ranks(candidates="100 sampled", sampled=100), [auc]).notes == (biased + "auc",)
+    assert evaluate(ranks(**drawn), [auc]).notes == (biased + "auc",)  # type: ignore[arg-type]
     assert "biased where relevant items are missing" in sampled.notes[1]
     assert sampled.notes[2] == "3 cases left out: none relevant"
 

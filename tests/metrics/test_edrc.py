@@ -11,9 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import fullrank
+from fullrank.data.graded import Graded
 from fullrank.errors import DataError, ParameterError
-from fullrank.metrics.edrc import edrc, edrc_of_edges
+from fullrank.metrics.edrc import edrc, edrc_of_edges, share_from
+from fullrank.metrics.ordered import edrc_by_similar
 from fullrank.metrics.partial_order import tau_ap
+from fullrank.ranks import Ranks
 from tests.metrics.test_partial_order import columns, graded, random_cases, rows
 
 # S2 Table 5.1, with the pair B > E that its calculation uses
@@ -39,7 +43,13 @@ def closure(n: int, edges: Edges) -> np.ndarray:
     return reached
 
 
-def brute(n: int, truth: Edges, predicted: Edges, discount: Callable[[int], Fraction]) -> Fraction | None:
+def half(better: int, worse: int) -> Fraction:
+    return Fraction(1, 2)
+
+
+def brute(
+    n: int, truth: Edges, predicted: Edges, discount: Callable[[int], Fraction], share: Callable = half
+) -> Fraction | None:
     """The definition, word for word, on the closures."""
     before, said = closure(n, truth), closure(n, predicted)
 
@@ -54,9 +64,11 @@ def brute(n: int, truth: Edges, predicted: Edges, discount: Callable[[int], Frac
         for w in range(n):
             if w == v or before[v, w]:
                 continue
-            right = Fraction(1, 2)
-            if before[w, v] and said[w, v] != said[v, w]:
-                right = Fraction(int(said[w, v]))
+            ordered, silent = before[w, v], said[w, v] == said[v, w]
+            if silent or (said[w, v] and not ordered):
+                right = share(w, v)
+            else:
+                right = Fraction(int(said[w, v])) if ordered else share(v, w)
             above, z = above + right / d, z + 1 / d
     return 2 * above / z - 1 if z else None
 
@@ -108,6 +120,104 @@ def test_edges_against_brute_force(data: st.DataObject, n: int) -> None:
         assert np.isnan(value) if expected is None else value == pytest.approx(float(expected), abs=1e-12)
 
 
+def shares(n: int, seed: int) -> list[list[Fraction]]:
+    """Of every pair of items, some share and its rest."""
+    table = [[Fraction(0)] * n for _ in range(n)]
+    random = np.random.default_rng(seed)
+    for a, b in combinations(range(n), 2):
+        table[a][b] = Fraction(int(random.integers(0, 9)), 8)
+        table[b][a] = 1 - table[a][b]
+    return table
+
+
+@given(st.data(), st.integers(2, 6), st.integers(0, 99))
+def test_shares_against_brute_force(data: st.DataObject, n: int, seed: int) -> None:
+    truth, predicted = data.draw(partial_order(n)), data.draw(partial_order(n))
+    table = shares(n, seed)
+    expected = brute(n, truth, predicted, Fraction, lambda better, worse: table[better][worse])
+    value = edrc_of_edges(truth, predicted, items=range(n), share=lambda better, worse: float(table[better][worse]))
+    assert np.isnan(value) if expected is None else value == pytest.approx(float(expected), abs=1e-12)
+
+
+@given(cases=rows(6), seed=st.integers(0, 99))
+def test_shares_of_graded_cases_against_edges(cases: list[list[tuple[int, int]]], seed: int) -> None:
+    """Every case is of its own user, with shares of their own."""
+    found, scores = columns(cases)
+    tables = [np.array(shares(len(found.items), seed + user), dtype=float) for user in range(len(found.users))]
+
+    def share(user: np.ndarray, better: np.ndarray, worse: np.ndarray) -> list[float]:
+        return [tables[u][b, w] for u, b, w in zip(user, better, worse, strict=True)]
+
+    for discount in ("linear", "exponential"):
+        expected = []
+        for case, (first, end) in enumerate(pairwise(found.start)):
+            item, grade, score = found.item[first:end], found.grade[first:end], np.asarray(scores)[first:end]
+            truth, said = ([(v, w) for v, a in zip(item, column, strict=True) for w, b in zip(item, column, strict=True)
+                            if a > b] for column in (grade, score))  # fmt: skip
+            table = tables[found.user[case]]
+            mine = lambda better, worse, table=table: table[better, worse]  # noqa: E731
+            expected.append(edrc_of_edges(truth, said, items=item.tolist(), discount=discount, share=mine))
+        np.testing.assert_allclose(edrc(found, scores, discount, share), expected, rtol=0, atol=1e-12)
+        none = edrc(found, scores, discount, lambda user, better, worse: np.full(len(better), 0.5))
+        np.testing.assert_allclose(none, edrc(found, scores, discount), rtol=0, atol=1e-12)
+
+
+def by_counting(data: Graded, user: int, better: int, worse: int, neighbours: int) -> float:
+    """The share from its definition: sets of preferences of each user."""
+    pairs = data.pairs()
+    held = [
+        {(b, w) for u, b, w in zip(pairs.user, pairs.better, pairs.worse, strict=True) if u == one}
+        for one in range(len(data.users))
+    ]
+    common = {one: len(held[one] & held[user]) for one in range(len(held)) if one != user}
+    least = sorted(common.values(), reverse=True)[:neighbours][-1] if common else 0
+    similar = [one for one, count in common.items() if count and count >= least]
+    so, otherwise = (sum(pair in held[one] for one in similar) for pair in ((better, worse), (worse, better)))
+    return so / (so + otherwise) if so + otherwise else 0.5
+
+
+@pytest.mark.parametrize("neighbours", [1, 3, 100])
+def test_shares_from_data_against_counting(neighbours: int) -> None:
+    random = np.random.default_rng(neighbours)
+    user, item = np.nonzero(random.random((12, 7)) < 0.7)
+    data = Graded.of(session=user, item=item, grade=random.integers(1, 4, len(user)), user=user)
+    found = share_from(data, neighbours)
+    rows = [(u, b, w) for u in range(len(data.users)) for b, w in permutations(range(7), 2)]
+    expected = [by_counting(data, *row, neighbours) for row in rows]
+    assert found(*np.array(rows).T).tolist() == pytest.approx(expected)
+    assert len(set(expected)) > (2 if neighbours == 1 else 4)
+    assert share_from(data.pairs(), neighbours)(*np.array(rows).T).tolist() == pytest.approx(expected)
+    name = data.items.name
+    assert found.of(data.users.name(3))(name(1), name(2)) == pytest.approx(by_counting(data, 3, 1, 2, neighbours))
+
+
+def test_shares_from_data_in_edrc_of_sessions_and_of_their_ranks() -> None:
+    random = np.random.default_rng(4)
+    user, item = np.nonzero(random.random((15, 8)) < 0.8)
+    data = Graded.of(session=user, item=item, grade=random.integers(1, 4, len(user)), user=user)
+    scores = random.integers(0, 4, (15, 8)).astype(float)  # with ties
+    found = share_from(data, 4)
+    values = edrc(data, scores[data.user[data.case], data.item], share=found)
+    ranks = fullrank.rank(scores, data, relevant=0)
+    assert edrc_by_similar(found)(ranks) == pytest.approx(values, nan_ok=True)
+    assert np.nanmax(np.abs(values - edrc(data, scores[data.user[data.case], data.item]))) > 0.01
+    with pytest.raises(DataError, match="other users or items than these cases"):
+        edrc(graded([2, 1]), [2.0, 1.0], share=found)
+    with pytest.raises(DataError, match="'share' must give a number from 0 to 1"):
+        edrc(data, np.zeros(len(data.item)), share=lambda user, better, worse: np.full(len(better), 2.0))
+    with pytest.raises(ParameterError, match="'neighbours' parameter"):
+        share_from(data, 0)
+    with pytest.raises(DataError, match="needs grades, items and users"):
+        edrc_by_similar(found)(Ranks([0, 1], [0], [0], [1]))
+
+
+def test_shares_of_nobody_are_one_half() -> None:
+    alone = Graded.of(session=[1, 1, 2], item=["a", "b", "a"], grade=[2, 1, 1])
+    assert share_from(alone)([0, 1], [0, 0], [1, 1]).tolist() == [0.5, 0.5]  # nobody agrees with anybody
+    nothing = Graded.of(session=[1, 1], item=["a", "b"], grade=[1, 1])
+    assert share_from(nothing)([0], [0], [1]).tolist() == [0.5]
+
+
 @given(st.data(), st.integers(2, 6))
 def test_perfect_opposite_and_silent_predictions(data: st.DataObject, n: int) -> None:
     truth = data.draw(partial_order(n).filter(bool))
@@ -153,21 +263,23 @@ def test_scores_as_prediction() -> None:
             edrc_of_edges(TRUTH, wrong)
 
 
-def test_shares_of_similar_users_for_what_the_truth_leaves_open() -> None:
-    # C against B and E, D against E, E against C and D are open. Predicted: C > B, C > D > E and so C > E
+def test_shares_of_similar_users_for_what_is_left_open() -> None:
+    # open in the truth: C against B and E, D against E; predicted: C > B, C > D > E and so C > E
+    # in the truth but not predicted: A > D and B > D, for which S2 takes the share of users who prefer so
     asked = []
 
     def share(better: str, worse: str) -> float:
         asked.append(better + worse)
-        return {"CB": 0.9, "CE": 0.7, "DE": 0.2}[better + worse]
+        return {"CB": 0.9, "CE": 0.7, "DE": 0.2, "AD": 0.8, "BD": 0.6}[better + worse]
 
     value = edrc_of_edges(TRUTH, PREDICTED, share=share)
-    c, d, e = 0 + 0.9 + 0.7, 0.5 + 0.5 + 1 + 0.2, 1 + 1 + 0.7 + 0.2
+    c, d, e = 0 + 0.9 + 0.7, 0.8 + 0.6 + 1 + 0.2, 1 + 1 + 0.7 + 0.2
     assert value == pytest.approx(2 * (c / 2 + d / 3 + e / 2) / (29 / 6) - 1, abs=1e-15)
-    assert sorted(asked) == ["CB", "CE", "CE", "DE", "DE"]
+    assert sorted(asked) == ["AD", "BD", "CB", "CE", "CE", "DE", "DE"]
     assert edrc_of_edges(TRUTH, PREDICTED, share=lambda better, worse: 0.5) == pytest.approx(5 / 29, abs=1e-15)
-    # what the prediction leaves open stays one half, whatever others prefer
-    assert edrc_of_edges(TRUTH, [], share=share) == pytest.approx(0, abs=1e-15)
+    # a prediction that says nothing is as good as those users are
+    assert edrc_of_edges([("A", "B")], [], share=lambda better, worse: float(better == "A")) == 1
+    assert edrc_of_edges([("A", "B")], [], share=lambda better, worse: float(better == "B")) == -1
     with pytest.raises(ParameterError, match=r"'share' parameter .* Got 1.5"):
         edrc_of_edges(TRUTH, PREDICTED, share=lambda better, worse: 1.5)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
-from math import log2
+from math import comb, fsum, log2
 
 import numpy as np
 import pytest
@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fullrank.errors import DataError, ParameterError
+from fullrank.evaluation.result import evaluate
 from fullrank.metrics import (
     RANKED,
     Metric,
@@ -181,6 +182,80 @@ def test_bad_cut_offs(k: object) -> None:
         recall @ k  # type: ignore[operator]
     with pytest.raises(ParameterError, match="auc has no cut-off"):
         auc @ 3
+
+
+@pytest.mark.parametrize(
+    "k",
+    [2**62, 2**63 - 1, 2**63, 2**64, 10**30, 10**400, np.uint64(2**63), np.int64(2**62)],
+    ids=["2^62", "2^63-1", "2^63", "2^64", "10^30", "10^400", "uint64", "int64"],
+)
+@pytest.mark.parametrize("name", [name for name, metric in RANKED.items() if metric.cut])
+def test_a_cut_off_beyond_everything_is_the_whole_list(name: str, k: int) -> None:
+    """However long: FAULTS E5. Only precision divides by it, and R-score has its half-life there."""
+    ranks = Ranks([0, 2, 3], [1, 3, 0], [0, 2, 4], [8, 5], grade=[1, 2, 3])
+    measure = RANKED[name] @ k
+    assert str(measure) == f"{name}@{int(k)}"
+    expected = {
+        "precision": (ranks.sizes.astype(float) / float(min(int(k), 10**300))).tolist(),
+        "r_score": [1.0, 1.0],  # nothing is lost by any position
+        "atop": [1.0, 1.0],  # the area up to a width beside which all positions are on top
+        "topk": [1.0, 1.0],
+    }.get(name, RANKED[name](ranks).tolist())
+    assert measure(ranks).tolist() == approx(expected, rel=1e-12)
+    assert evaluate(ranks, [measure]).values[:, 0].tolist() == measure(ranks).tolist()
+
+
+@pytest.mark.parametrize("k", [np.int8(3), np.uint16(3), np.int64(3)])
+def test_integers_of_numpy_are_integers(k: int) -> None:
+    assert recall @ k == recall @ 3
+    assert topk @ k == topk @ 3
+
+
+@pytest.mark.parametrize("k", [0, -1, 2.5, True, np.True_, -0.1, 1.1, float("nan"), None])
+def test_shares_that_are_none(k: object) -> None:
+    with pytest.raises(ParameterError, match=r"must be an integer >= 1 \(a list length\), or a float from 0 to 1"):
+        topk @ k  # type: ignore[operator]
+
+
+def exact_rr(low: int, size: int, relevant: int, last: int) -> Fraction:
+    """Expected 1/position of the first of several relevant items in a tie group, 0 below `last`."""
+    places = range(1, min(size - relevant + 1, last - low) + 1)
+    return sum(
+        (Fraction(comb(size - j, relevant - 1), comb(size, relevant) * (low + j)) for j in places), start=Fraction(0)
+    )
+
+
+@pytest.mark.parametrize("cells", [7, 1 << 20])
+def test_reciprocal_rank_in_tie_groups_of_any_kind(monkeypatch: pytest.MonkeyPatch, cells: int) -> None:
+    """All at once and one by one, in blocks of some terms or all: the same bits, and the exact fractions."""
+    kinds = [(low, size, relevant) for low in (0, 3, 400) for size in (2, 40, 300) for relevant in (1, 2, 7, 39)]
+    kinds = [(low, size, relevant) for low, size, relevant in kinds if relevant <= size]
+    alone = [
+        Ranks([0, relevant], [low] * relevant, [size - relevant] * relevant, [size + 500])
+        for low, size, relevant in kinds
+    ]
+    whole = [rr(ranks)[0] for ranks in alone]
+    monkeypatch.setattr("fullrank.metrics.positions.CELLS", cells)
+    for k in (None, 2, 10, 100):
+        metric = rr if k is None else rr @ k
+        found = metric(Ranks.concat(alone)).tolist()
+        assert found == [metric(ranks)[0] for ranks in alone]
+        assert found == approx([float(exact_rr(*kind, k or 10**6)) for kind in kinds], rel=1e-13)
+        assert k is not None or found == whole
+
+
+def test_reciprocal_rank_in_a_huge_tie_group() -> None:
+    """300,000 tied after s others: (H(s+m) - H(s))/m of one, 2/(m(m-1)) ((m+s)(H(s+m) - H(s)) - m) of two."""
+    for s in (0, 5, 250_000):
+        for r in (1, 2, 3000):
+            m = 300_000
+            harmonic = fsum(1 / place for place in range(s + 1, s + m + 1))
+            found = rr(Ranks([0, r], [s] * r, [m - r] * r, [m + s]))[0]
+            if r < 3:
+                expected = (harmonic / m, 2 / (m * (m - 1)) * ((m + s) * harmonic - m))[r - 1]
+                assert found == approx(expected, rel=1e-10)
+            else:  # the first of many is nearly exponential: between 1/(mean place) and 1/(s+1)
+                assert 1 / (s + (m + 1) / (r + 1)) < found < 1 / (s + 1)
 
 
 def test_metrics_are_values() -> None:

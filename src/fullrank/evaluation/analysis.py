@@ -1,19 +1,17 @@
-"""What sampling does to comparisons: expected curves, rank histograms, consistency (S1 sections 4 and 6)."""
+"""What sampling does to metrics: expected curves, rank histograms, thinned ranks (S1 sections 4 and 6)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from dataclasses import replace as _replace
-from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fullrank.errors import DataError, check, check_integer
+from fullrank.errors import check, check_integer
 from fullrank.evaluation.corrections import Slots, by_items, corrected, lookup
-from fullrank.evaluation.methods import BiasVariance, Method
+from fullrank.evaluation.methods import BiasVariance, Method, checked_method
 from fullrank.evaluation.sampling import BLOCK, at, count_distribution, expected
 from fullrank.metrics.metric import Metric
 from fullrank.ranks import Floats, Ints, Ranks
@@ -41,11 +39,15 @@ def expected_values(
 ) -> Floats:
     """The expected value of every case, were m of its irrelevant candidates sampled: corrected if a method is given.
 
-    Expectations add up over relevant items and tie orders, so this is exact for several of them, too. Cases with
-    no more than m candidates are ranked among all of them (without replacement).
+    Expectations add up over relevant items and tie orders, so this is exact for several of them, too (but for ties
+    drawn with replacement: here a candidate drawn twice keeps its place among its equals). Cases with no more than m
+    candidates are ranked among all of them (without replacement). Metrics that survive sampling keep their value.
     """
-    method = method.resolved(len(ranks)) if isinstance(method, BiasVariance) else method
     drawn = _drawn(ranks, m, replace)
+    if method is None and metric.survives_sampling:
+        return metric(ranks)
+    method = None if method is None else checked_method(method)
+    method = method.resolved(len(ranks)) if isinstance(method, BiasVariance) else method
     whole = (drawn == ranks.pool) & (not replace) | (ranks.pool == 0)
     deepest = int(ranks.sizes.max(initial=1)) - 1
     kinds = {}
@@ -78,7 +80,7 @@ def against_samples(
     """The expected mean of every model by number of samples: where curves cross, so do verdicts (S1 Fig. 2, 6)."""
     return {
         name: np.array(
-            [_mean(expected_values(metric, ranks, m, method=method, replace=replace), ranks) for m in samples]
+            [mean_of(expected_values(metric, ranks, m, method=method, replace=replace), ranks) for m in samples]
         )
         for name, ranks in models.items()
     }
@@ -138,80 +140,10 @@ def thinned(ranks: Ranks, m: int, rng: np.random.Generator, *, replace: bool = F
         draw(case, groups.start[group] - groups.before[group] - passed)
         above[group] = pool[case] - left[case]
         tied[group] = draw(case, groups.others[group])
-    about = _replace(ranks.about, candidates=f"{m} sampled", sampled=m)
+    about = _replace(ranks.about, sampled=m, replace=replace)
+    if replace or (pool < ranks.pool).any():
+        about = _replace(about, candidates=f"{m} sampled")
     return _replace(ranks, above=above[groups.row], tied=tied[groups.row], pool=pool, full=ranks.pool, about=about)
-
-
-@dataclass(frozen=True, eq=False)
-class Consistency:
-    """Means of models over repeated samplings, beside their exact ones (S1 Tables 3 and 4)."""
-
-    models: tuple[str, ...]
-    columns: tuple[tuple[str, str], ...]  # (metric, method), "" where uncorrected
-    exact: Floats  # (columns, models)
-    sampled: Floats  # (repeats, columns, models)
-
-    @property
-    def pairs(self) -> list[tuple[str, str]]:
-        """Models two by two, in the order of `agreement`."""
-        return list(combinations(self.models, 2))
-
-    def agreement(self) -> Floats:
-        """How often sampled means order each pair as exact ones do, (columns, pairs); a tie is half an agreement.
-
-        NaN where the exact means are equal.
-        """
-        one, other = np.array(list(combinations(range(len(self.models)), 2))).reshape(-1, 2).T
-        truth = np.sign(self.exact[:, one] - self.exact[:, other])
-        found = np.sign(self.sampled[:, :, one] - self.sampled[:, :, other])
-        return np.where(truth != 0, ((1 + found * truth) / 2).mean(axis=0), np.nan)
-
-    def to_rows(self) -> list[dict[str, Any]]:
-        """A row per metric and method: exact, mean and standard deviation by model, agreement by pair."""
-        mean, deviation, agreement = self.sampled.mean(axis=0), self.sampled.std(axis=0), self.agreement()
-        return [
-            {
-                "metric": metric,
-                "method": method,
-                "exact": dict(zip(self.models, self.exact[i].tolist(), strict=True)),
-                "mean": dict(zip(self.models, mean[i].tolist(), strict=True)),
-                "deviation": dict(zip(self.models, deviation[i].tolist(), strict=True)),
-                "agreement": dict(zip(self.pairs, agreement[i].tolist(), strict=True)),
-            }
-            for i, (metric, method) in enumerate(self.columns)
-        ]
-
-
-def consistency(
-    models: Mapping[str, Ranks],
-    metrics: Sequence[Metric],
-    m: int,
-    *,
-    methods: Sequence[Method | None] = (None,),
-    repeats: int = 100,
-    seed: int = 0,
-    replace: bool = False,
-) -> Consistency:
-    """How often metrics of m sampled candidates, corrected or not, order models as the exact ones do (S1 Table 4).
-
-    Exact ranks of the models on the same cases are thinned, each model by itself: ranks do not tell which items two
-    models put above a held-out one. Items sampled for all models alike, as S1 does and `Sampled` too, make
-    differences less noisy where models agree, so that real agreement is a little further from one half.
-    Draws depend on (seed, repetition, model's name) only.
-    """
-    if len({(len(ranks), ranks.pool.tobytes(), ranks.start.tobytes()) for ranks in models.values()}) > 1:
-        raise DataError("models were ranked on different cases or candidates; rank them on the same.")
-    columns = [(metric, method) for metric in metrics for method in methods]
-    measures = [metric if method is None else corrected(metric, method, replace=replace) for metric, method in columns]
-    exact = [[_mean(metric(ranks), ranks) for ranks in models.values()] for metric, _ in columns]
-    found = np.empty((repeats, len(columns), len(models)))
-    for repeat in range(repeats):
-        for model, (name, ranks) in enumerate(models.items()):
-            rng = np.random.default_rng([seed, repeat, *name.encode()])
-            sampled = thinned(ranks, m, rng, replace=replace)
-            found[repeat, :, model] = [_mean(measure(sampled), ranks) for measure in measures]
-    names = tuple((str(metric), "" if method is None else str(method)) for metric, method in columns)
-    return Consistency(tuple(models), names, np.array(exact), found)
 
 
 def _drawn(ranks: Ranks, m: int, replace: bool) -> Ints:
@@ -220,5 +152,6 @@ def _drawn(ranks: Ranks, m: int, replace: bool) -> Ints:
     return np.asarray(np.where(ranks.pool > 0, m, 0) if replace else np.minimum(m, ranks.pool))
 
 
-def _mean(of_cases: Floats, ranks: Ranks) -> float:
+def mean_of(of_cases: Floats, ranks: Ranks) -> float:
+    """The mean over cases, by their weights."""
     return float(np.average(of_cases, weights=ranks.weight))

@@ -17,6 +17,7 @@ from fullrank.evaluation.methods import (
     Method,
     RankEstimate,
     Tabled,
+    checked_method,
 )
 from fullrank.evaluation.sampling import at, channel, values
 from fullrank.kernels.threads import one_blas_thread
@@ -44,7 +45,7 @@ def tables(metric: Metric, method: Tabled, n: int, m: int, replace: bool, shifts
     given = channel(n, m, replace, method.prior)
     targets = values(metric, n + max(shifts))
     size = float(max(targets.max(), -targets.min()))
-    return frozen(method.solve(given, given.project(targets, shifts), size, metric.best >= metric.worst))
+    return frozen(method.solve(given, given.project(targets, shifts), size, metric.best, metric.worst))
 
 
 @dataclass(frozen=True)
@@ -309,11 +310,15 @@ class Correction:
 
     def title(self, ranks: Ranks) -> str:
         """The name of a column: recall@10 from 100, bv 0.1."""
+        if self.full is None and ranks.whole.all():
+            return f"{self.metric}, {self.method}"  # nothing to correct
         return f"{self.metric} from {ranks.about.sampled or int(ranks.pool.max(initial=0))}, {self.method}"
 
     def notes(self, ranks: Ranks) -> tuple[str, ...]:
         """What to keep in mind when reading these numbers."""
         title = self.title(ranks)
+        if self.full is None and ranks.whole.all():
+            return (f"{title}: all candidates were ranked, so there was nothing to correct",)
         prior = getattr(self.method, "prior", None)
         found = [f"{title}: corrected for sampling, nearer to the full ranking's value but not free of bias"]
         if not isinstance(self.method, RankEstimate):
@@ -328,6 +333,8 @@ def corrected(
 ) -> Metric:
     """The metric for sampled ranks, corrected towards its value on the full ranking (S1 section 5).
 
+    The flag `ubm` is off: a correction leaves some bias.
+
     >>> from fullrank.evaluation.methods import bias_variance
     >>> from fullrank.metrics import recall
     >>> sampled = Ranks(start=[0, 1, 2], above=[0, 4], tied=[0, 0], pool=[100, 100], full=[3700, 3500])
@@ -335,5 +342,5 @@ def corrected(
     >>> str(metric), metric(sampled).round(3)
     ('recall@10, bv 0.1', array([0.553, 0.035]))
     """
-    function = Correction(metric, method, replace, full)
-    return Metric(f"{metric}, {method}", function, None, metric.ubm, "", metric.best, metric.worst, whole=True)
+    function = Correction(metric, checked_method(method), replace, full)
+    return Metric(f"{metric}, {method}", function, None, False, "", metric.best, metric.worst, whole=True)

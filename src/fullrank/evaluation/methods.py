@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from fullrank.errors import ParameterError, check, is_number
+from fullrank.errors import ParameterError, check, is_number, shown
 from fullrank.evaluation.sampling import Channel, Prior
 from fullrank.ranks import Floats, Ints
 
@@ -53,7 +53,7 @@ class LeastSquares:
     def __str__(self) -> str:
         return "ls"
 
-    def solve(self, given: Channel, target: Floats, size: float, falling: bool) -> Floats:
+    def solve(self, given: Channel, target: Floats, size: float, best: float, worst: float) -> Floats:
         return _balanced(given, target, size, 0.0)
 
 
@@ -61,10 +61,12 @@ class LeastSquares:
 class Constrained:
     """The table of least bias among those that never reward a worse sampled rank (S1's CLS).
 
-    Such tables have kinks as n grows, hence `close`; their expectations are right to 1e-5.
+    Nor has it a value below 0 where the metric cannot have one: S1 does not say so, but its published numbers come
+    out only then. Such tables have kinks as n grows, hence `close`; their expectations are right to 1e-5.
     """
 
     prior: Any = None
+    nonnegative: bool = True  # False for monotone only
     close: ClassVar[float] = 1e-3
 
     def __post_init__(self) -> None:
@@ -73,9 +75,8 @@ class Constrained:
     def __str__(self) -> str:
         return "cls"
 
-    def solve(self, given: Channel, target: Floats, size: float, falling: bool) -> Floats:
-        sign = 1 if falling else -1
-        return sign * _monotone(given, sign * target)
+    def solve(self, given: Channel, target: Floats, size: float, best: float, worst: float) -> Floats:
+        return _monotone(given, target, falling=best >= worst, bounded=self.nonnegative and min(best, worst) >= 0)
 
 
 @dataclass(frozen=True)
@@ -105,13 +106,31 @@ class BiasVariance:
         """With a number for gamma."""
         return replace(self, gamma=1 / np.sqrt(max(cases, 1))) if self.gamma == "auto" else self
 
-    def solve(self, given: Channel, target: Floats, size: float, falling: bool) -> Floats:
+    def solve(self, given: Channel, target: Floats, size: float, best: float, worst: float) -> Floats:
         return _balanced(given, target, size, float(self.gamma))
 
 
 Tabled: TypeAlias = LeastSquares | Constrained | BiasVariance
 Method: TypeAlias = RankEstimate | Tabled
 rank_estimate, least_squares, constrained, bias_variance = RankEstimate, LeastSquares, Constrained, BiasVariance
+
+
+KINDS: dict[Any, str] = {
+    RankEstimate: "rank_estimate()", LeastSquares: "least_squares()", Constrained: "constrained()",
+    BiasVariance: "bias_variance(0.1)",
+}  # fmt: skip
+
+
+def checked_method(method: Any) -> Method:
+    """The method itself, or an error that says how to write it."""
+    if isinstance(method, tuple(KINDS)):
+        return method  # type: ignore[return-value]
+    got = f"the class {method.__name__}" if isinstance(method, type) else shown(method)
+    write = KINDS.get(method) if isinstance(method, type) else None
+    raise ParameterError(
+        f"The 'method' of a correction must be one of {', '.join(KINDS.values())}. Got {got} instead"
+        + (f"; write {write}." if write else ".")
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,30 +183,31 @@ def _unreliable(given: Channel, error: float) -> ParameterError:
     )
 
 
-def _monotone(given: Channel, target: Floats) -> Floats:
-    """The table t that minimises |A t - b|^2 with t[1] >= t[2] >= ...
+def _monotone(given: Channel, target: Floats, *, falling: bool, bounded: bool) -> Floats:
+    """The table t that minimises |A t - b|^2 with t[1] >= t[2] >= ... (or <=, where better metrics are lower).
 
-    t is a constant plus steps d >= 0, each adding to all places up to its own. The constant is free: what is
-    left after projecting it out is a non-negative least squares problem, solved exactly on the triangle of A.
+    t is a constant plus steps d >= 0, each adding to all places up to its own. Where it is `bounded` the constant is
+    >= 0 too, and this is a non-negative least squares problem, solved exactly on the triangle of A. Else the constant
+    is free, and what is left after projecting it out is one.
     Among tables that rounding cannot tell apart, the one of least variance is meant (SETTLED).
     """
     from scipy.optimize import nnls
 
-    column, root = int(given.known.sum()), np.sqrt(given.reach[given.known])[:, None]
-    mean = given.rows[:, given.known].T @ target / root
-    settled = np.sqrt(SETTLED) * np.column_stack([np.diag(root[:, 0]), mean])
-    rows = np.vstack([np.column_stack([given.rows[:, given.known], target]), settled])
-    rows = np.asarray(np.linalg.qr(rows, mode="r"))
-    steps, goals = np.cumsum(rows[:, :column], axis=1), rows[:, column:]  # A times each step
+    turn = slice(None, None, 1 if falling else -1)
+    known, root = given.rows[:, given.known][:, turn], np.sqrt(given.reach[given.known])[turn, None]
+    settled = np.sqrt(SETTLED) * np.column_stack([np.diag(root[:, 0]), known.T @ target / root])
+    rows = np.asarray(np.linalg.qr(np.vstack([np.column_stack([known, target]), settled]), mode="r"))
+    steps, goals = np.cumsum(rows[:, : len(root)], axis=1), rows[:, len(root) :]  # A times each step
     one = steps[:, -1:]  # A times the constant
-    norm = float(one[:, 0] @ one[:, 0])
-    apart = steps[:, :-1] - one * (one.T @ steps[:, :-1] / norm)
+    free = np.zeros_like(one) if bounded else one / np.linalg.norm(one)
+    apart = steps if bounded else steps[:, :-1] - free * (free.T @ steps[:, :-1])
     tables = []
     for goal in goals.T:
-        away = goal - one[:, 0] * (one[:, 0] @ goal / norm)
-        down = nnls(apart, away, maxiter=30 * (given.m + 1))[0] if column > 1 else np.zeros(0)
-        level = one[:, 0] @ (goal - steps[:, :-1] @ down) / norm
-        tables.append(level + np.append(np.cumsum(down[::-1])[::-1], 0.0))
+        away = goal - free[:, 0] * (free[:, 0] @ goal)
+        down = nnls(apart, away, maxiter=30 * (given.m + 1))[0] if apart.shape[1] else np.zeros(0)
+        if not bounded:
+            down = np.append(down, free[:, 0] @ (goal - steps[:, :-1] @ down) / np.linalg.norm(one))
+        tables.append(np.cumsum(down[::-1])[::-1][turn])
     return _spread_out(given, np.column_stack(tables))
 
 

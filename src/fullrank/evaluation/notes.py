@@ -26,20 +26,29 @@ def trust_notes(ranks: Ranks, metrics: Sequence[Metric], values: Floats) -> tupl
     weighted = ", ".join(str(m) for m in metrics if isinstance(m.function, Weighted))
     if weighted:
         found.append(f"as unbiased as their propensities are right: {weighted}")
-    biased = ", ".join(str(m) for m in metrics if not (m.ubm or isinstance(m.function, Weighted)))
+    biased = ", ".join(str(m) for m in metrics if not (is_unbiased(m, ranks) or isinstance(m.function, Weighted)))
     if biased:
         found.append(f"biased where relevant items are missing from the held-out data: {biased}")
     found += [f"{n:,} cases left out: {reason}" for reason, n in ranks.about.skipped.items()]
     return (*found, *_undefined(metrics, values))
 
 
+def is_unbiased(metric: Metric, ranks: Ranks) -> bool:
+    """Whether these values of it are unbiased to missing data: sampled ones, corrected or not, only where linear."""
+    if isinstance(metric.function, Correction):
+        return metric.function.metric.ubm and bool(ranks.whole.all())
+    return metric.ubm and (metric.survives_sampling or bool(ranks.whole.all()))
+
+
 def _sampled(ranks: Ranks, raw: Sequence[Metric]) -> list[str]:
-    names = ", ".join(str(m) for m in raw if m.name != "auc")
-    if not (ranks.about.sampled and names):
+    names = ", ".join(str(m) for m in raw if not m.survives_sampling)
+    exact = int(ranks.whole.sum())
+    if exact == len(ranks) or not names:
         return []
+    some = f" in {len(ranks) - exact:,} of {len(ranks):,} cases (the others have no more)" if exact else ""
     return [
-        f"ranked among {ranks.about.sampled} sampled candidates without correction: {names}, and which model leads "
-        "by them, cannot be trusted"
+        f"ranked among {ranks.about.sampled} sampled candidates{some} without correction: {names}, and which model "
+        "leads by them, cannot be trusted"
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fullrank.errors import DataError, ParameterError
 from fullrank.evaluation.corrections import Correction
-from fullrank.evaluation.notes import trust_notes
+from fullrank.evaluation.notes import is_unbiased, trust_notes
 from fullrank.evaluation.statistics import Paired, bootstrap, paired, percentile_interval, weighted_mean
 from fullrank.metrics.metric import Metric
 from fullrank.ranks import About, Floats, Ranks
@@ -40,6 +40,7 @@ class Result:
     protocol: str  # the same for results that can be compared: cases, candidates, weights
     names: tuple[str, ...]  # of the metrics; one that was sampled says so: ndcg@10 from 100
     notes: tuple[str, ...]  # what to keep in mind when reading these numbers
+    unbiased: tuple[bool, ...]  # to missing data, as computed: a metric that is may not be when sampled
     user: NDArray[Any] | None = None  # whose the cases are, where somebody has several
 
     def of(self, metric: Metric | str) -> Floats:
@@ -71,7 +72,7 @@ class Result:
             return f"one was ranked among {self.about.candidates}, the other among {other.about.candidates}"
         if len(self) != len(other):
             return f"one has {len(self):,} cases, the other {len(other):,}"
-        return "their cases, candidate pools or weights differ"
+        return "their cases, candidates or weights differ"
 
     def to_json(self) -> dict[str, Any]:
         """Everything but the values of single cases, as plain types."""
@@ -82,8 +83,8 @@ class Result:
             "protocol": self.protocol,
             "cases": len(self),
             "metrics": {
-                name: {"mean": mean, "interval": list(intervals[name]), "ubm": m.ubm}
-                for m, (name, mean) in zip(self.metrics, self.mean().items(), strict=True)
+                name: {"mean": mean, "interval": list(intervals[name]), "ubm": unbiased}
+                for unbiased, (name, mean) in zip(self.unbiased, self.mean().items(), strict=True)
             },
             "notes": list(self.notes),
         }
@@ -106,9 +107,9 @@ class Result:
 
         intervals = self.interval()
         rows = "".join(
-            f"<tr><td>{escape(name)}{'' if m.ubm else ' *'}</td><td>{mean:.4f}</td>"
+            f"<tr><td>{escape(name)}{'' if unbiased else ' *'}</td><td>{mean:.4f}</td>"
             f"<td>{intervals[name][0]:.4f} – {intervals[name][1]:.4f}</td></tr>"
-            for m, (name, mean) in zip(self.metrics, self.mean().items(), strict=True)
+            for unbiased, (name, mean) in zip(self.unbiased, self.mean().items(), strict=True)
         )
         notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
         title = escape(f"{self.about.model}: {len(self):,} cases among {self.about.candidates}")
@@ -119,15 +120,28 @@ def evaluate(ranks: Ranks, metrics: Sequence[Metric], weights: Weights = "unifor
     """The metrics of every case, with weights over cases that are uniform, by relevant items (S0), or given."""
     if not metrics:
         raise ParameterError("evaluate needs at least one metric, e.g. [ndcg @ 10].")
+    _check_pairs(ranks, metrics)
     weight = _weight(ranks, weights)
     values = _values(ranks, metrics)
     names = tuple(_title(metric, ranks) for metric in metrics)
     notes = trust_notes(ranks, metrics, values)
     several = ranks.user is not None and len(np.unique(ranks.user)) < len(ranks)
+    about = replace(ranks.about, sampled=0, seed=0) if ranks.whole.all() else ranks.about
     return Result(
-        tuple(metrics), values, weight, ranks.about, _protocol(ranks, weight), names, notes,
-        ranks.user if several else None,
+        tuple(metrics), values, weight, about, _protocol(ranks, about, weight), names, notes,
+        tuple(is_unbiased(metric, ranks) for metric in metrics), ranks.user if several else None,
     )  # fmt: skip
+
+
+def _check_pairs(ranks: Ranks, metrics: Sequence[Metric]) -> None:
+    """Where pairs are ranked one by one, only means over relevant items, each by its own position, have a meaning."""
+    for metric in metrics if ranks.about.pairs else ():
+        of = metric.function.metric if isinstance(metric.function, Correction) else metric
+        if not of.ubm:
+            raise ParameterError(
+                f"{metric} needs the relevant items of a case together, and these were ranked pair by pair; use "
+                "recall, topk, atop, adg, mean_rank or mean_percentile, or rank with Sampled(m)."
+            )
 
 
 def _values(ranks: Ranks, metrics: Sequence[Metric]) -> Floats:
@@ -150,7 +164,7 @@ def _values(ranks: Ranks, metrics: Sequence[Metric]) -> Floats:
 def _title(metric: Metric, ranks: Ranks) -> str:
     if isinstance(metric.function, Correction):
         return metric.function.title(ranks)
-    exact = not ranks.about.sampled or metric.name == "auc"  # AUC keeps its expectation
+    exact = metric.survives_sampling or ranks.whole.all()
     return str(metric) if exact else f"{metric} from {ranks.about.sampled}"
 
 
@@ -158,6 +172,8 @@ def _weight(ranks: Ranks, weights: Weights) -> Floats:
     if isinstance(weights, str):
         if weights not in ("uniform", "by_relevant"):
             raise ParameterError(f"weights must be 'uniform', 'by_relevant' or an array. Got {weights!r} instead.")
+        if weights == "by_relevant" and ranks.about.pairs:
+            return np.ones(len(ranks))  # a pair is a case: all weigh the same
         given = np.ones(len(ranks)) if weights == "uniform" else ranks.sizes.astype(np.float64)
     else:
         given = np.asarray(weights, dtype=np.float64)
@@ -167,9 +183,10 @@ def _weight(ranks: Ranks, weights: Weights) -> Floats:
     return weight
 
 
-def _protocol(ranks: Ranks, weight: Floats) -> str:
-    """A fingerprint of what was ranked among what: cases, their relevant items, pools, weights."""
-    digest = hashlib.sha256(f"{ranks.about.candidates}|{ranks.about.excluded}|{ranks.about.relevant}".encode())
+def _protocol(ranks: Ranks, about: About, weight: Floats) -> str:
+    """A fingerprint of what was ranked among what: cases, their relevant items, pools, how they were drawn, weights."""
+    drawn = f"|{about.seed}|{about.replace}" if about.sampled else ""
+    digest = hashlib.sha256(f"{about.candidates}|{about.excluded}|{about.relevant}{drawn}".encode())
     for column in (ranks.start, ranks.item, ranks.user, ranks.pool, ranks.full, weight):
         digest.update(b"-" if column is None else np.ascontiguousarray(column).tobytes())
     return digest.hexdigest()[:16]

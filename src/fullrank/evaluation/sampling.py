@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from fullrank.data.canonical import frozen
 from fullrank.errors import ParameterError, check, check_integer
 from fullrank.metrics.metric import CutOff, Metric
-from fullrank.metrics.relevance import ap, auc, hit_rate, recall, rr
+from fullrank.metrics.relevance import ap, hit_rate, recall, rr
 from fullrank.ranks import Floats, Ints, Ranks
 
 Prior: TypeAlias = Callable[[Ints, int], ArrayLike]  # weights of the exact ranks given, among n
@@ -270,8 +270,8 @@ def _summed(table: Floats, rank: Ints, n: int, replace: bool) -> Floats:
 
 def _closed(metric: Metric, replace: bool) -> Callable[[Ints, int, int, CutOff], Floats] | None:
     """The closed form of the expectation, if there is one that beats the sum."""
-    if metric.function is auc.function:
-        return _expected_auc
+    if metric.survives_sampling:
+        return lambda rank, m, n, k: _expected_linear(metric, rank, m, n)
     if replace and metric.function in (recall.function, hit_rate.function):
         return _expected_recall
     if replace and metric.function in (ap.function, rr.function) and metric.k is None:
@@ -279,9 +279,12 @@ def _closed(metric: Metric, replace: bool) -> Callable[[Ints, int, int, CutOff],
     return None
 
 
-def _expected_auc(rank: Ints, m: int, n: int, k: CutOff) -> Floats:
-    """AUC is unbiased, however candidates are drawn (S1 4.4.1)."""
-    return np.asarray((n - rank) / (n - 1)) if m > 0 else np.full(len(rank), 0.5)
+def _expected_linear(metric: Metric, rank: Ints, m: int, n: int) -> Floats:
+    """AUC is unbiased, however candidates are drawn (S1 4.4.1), and so is what is linear in the rank, once estimated.
+
+    Mean rank, ATOP and mean percentile are estimates of what they are among all n.
+    """
+    return at(metric, rank, n) if m > 0 else np.full(len(rank), values(metric, 1)[0])
 
 
 def _expected_recall(rank: Ints, m: int, n: int, k: CutOff) -> Floats:

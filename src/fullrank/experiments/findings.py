@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from fullrank.evaluation.analysis import consistency, histogram
+from fullrank.evaluation.analysis import histogram
+from fullrank.evaluation.consistency import consistency_apart
 from fullrank.evaluation.methods import bias_variance
 from fullrank.evaluation.result import Result
 from fullrank.experiments.letters import letters
@@ -98,7 +99,7 @@ def sampled(
     drawn = np.random.default_rng([seed, cases]).permutation(cases)
     some = np.sort(drawn[np.cumsum(whole[0].sizes[drawn]) <= ENOUGH])
     some = some if len(some) else drawn[:1]
-    found = consistency(
+    found = consistency_apart(
         {name: r.at(some) for name, r in ranks.items()},
         asked,
         m,

@@ -9,7 +9,7 @@ import numpy as np
 
 from fullrank.kernels.als import solve_rows, step_rows
 from fullrank.kernels.batches import add_to_rows
-from fullrank.kernels.counting import count_block, sample_block
+from fullrank.kernels.counting import count_block
 from fullrank.kernels.exact_dot import bound_norms, held_dots
 from fullrank.kernels.history import history_gradients
 from fullrank.kernels.levels import expected_worth
@@ -23,6 +23,7 @@ from fullrank.kernels.pairwise import deal, pair_cell
 from fullrank.kernels.preferring import move_items, prefer_walk
 from fullrank.kernels.random import alias_table
 from fullrank.kernels.ratings import walk_users
+from fullrank.kernels.sampling import sample_block, sample_pairs_block
 from fullrank.kernels.sessions import add_moves, choice_walk, value_walk
 from fullrank.kernels.topn import top_block
 
@@ -58,6 +59,7 @@ def _ranks() -> None:
         given = (held, np.array([0, 1]), held, starts, items, starts, items)
         count_block(scores, near, np.zeros(1), *given, *found[:5])
         sample_block(scores, near, *given, 1, 0, False, *found)
+        sample_pairs_block(scores, near, *given, 1, 0, False, *found[:5])
         held_dots(near.vectors, np.array([0, 1]), near.items, held, np.zeros(1))
         bound_norms(near.items, 1.0, np.zeros(2))
 

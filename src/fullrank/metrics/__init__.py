@@ -1,6 +1,17 @@
 """Ranks in, numbers out."""
 
 from fullrank.metrics.metric import Metric, metric
+from fullrank.metrics.ordered import (
+    edrc_by_similar,
+    edrc_exp,
+    edrc_log,
+    fcp,
+    kendall,
+    ndpm,
+    pairwise_loss,
+    spearman,
+    tau_ap,
+)
 from fullrank.metrics.relevance import (
     adg,
     ap,
@@ -31,17 +42,26 @@ __all__ = [
     "atop",
     "auc",
     "capped_recall",
+    "edrc_by_similar",
+    "edrc_exp",
+    "edrc_log",
+    "fcp",
     "graded_ndcg",
     "hit_rate",
+    "kendall",
     "mean_percentile",
     "mean_rank",
     "metric",
     "ndcg",
+    "ndpm",
+    "pairwise_loss",
     "parse",
     "precision",
     "r_score",
     "recall",
     "rr",
+    "spearman",
+    "tau_ap",
     "topk",
     "topk_curve",
 ]

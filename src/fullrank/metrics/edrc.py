@@ -6,9 +6,12 @@ G is the truth and R(v) = 1 + the longest path from a source of G to v. The disc
 logarithmic log2(1+R), exponential 2^R, or any function of R. W(v) holds all items but v and what is
 reachable from v in G; C(v) adds up, over w in W(v), how far the prediction agrees:
 
-    w before v in G:      1 if the prediction says so, 0 if it says the opposite, 1/2 if neither
-    unordered in G:       1/2, or the share of similar users who prefer as predicted
+    prediction says       w before v in G        unordered in G
+    w before v            1                      1/2, or the share of similar users who prefer w to v
+    v before w            0                      1/2, or the share who prefer v to w
+    neither               1/2, or the share who prefer w to v
 
+S2's text has such shares where the prediction says nothing; `share_from` finds them in data, and 1/2 is the default.
 Range -1 to 1 (best). Pairs that G leaves unordered are in W, so that a partial G keeps the best value below 1.
 Z takes D where S2 prints R (Eq. 5.3), and sources have rank 1 where its Algorithm 2 gives 2.
 """
@@ -16,6 +19,7 @@ Z takes D where S2 prints R (Eq. 5.3), and sources have rank 1 where its Algorit
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -24,13 +28,15 @@ from numpy.typing import ArrayLike
 from fullrank.data.graded import Graded
 from fullrank.errors import DataError, ParameterError, check, shown
 from fullrank.metrics.elementary import exp2, log2
-from fullrank.metrics.partial_order import checked_scores, levels
+from fullrank.metrics.partial_order import Levels, checked_scores, levels
+from fullrank.metrics.similar_users import Share, Shares, SimilarUsers, checked_shares, share_from
 from fullrank.ranks import Floats, Ints
+
+__all__ = ["Discount", "Edges", "Share", "Shares", "edrc", "edrc_of_edges", "inverse_discount", "share_from"]
 
 Discount: TypeAlias = Literal["linear", "logarithmic", "exponential"] | Callable[[Floats], ArrayLike]
 Item: TypeAlias = Any  # a code or a name
 Edges: TypeAlias = Iterable[Iterable[Item]]  # (better, worse) pairs, or an array of two columns
-Share: TypeAlias = Callable[[Item, Item], float]
 
 INVERSE: dict[str, Callable[[Floats], Floats]] = {
     "linear": lambda rank: 1 / rank,
@@ -39,23 +45,27 @@ INVERSE: dict[str, Callable[[Floats], Floats]] = {
 }
 
 
-def edrc(graded: Graded, scores: ArrayLike, discount: Discount = "linear") -> Floats:
+def edrc(graded: Graded, scores: ArrayLike, discount: Discount = "linear", share: Shares | None = None) -> Floats:
     """EDRC of each graded case; NaN where all grades are equal.
 
     Grades order all pairs of different classes, so that R(v) is the place of v's class, W(v) is everything
     outside v itself and lower classes, and counts per class suffice: n log n per case, no pairs, no closure.
     Equal scores predict nothing (1/2). `discount` may be a function of the ranks 2, 3, ...
+    `share(user, better, worse)`, of columns of codes, is the share of similar users who prefer so, from 0 to 1: that
+    of `share_from`, or your own. It is asked about pairs of equal grade or score, case by case, n^2 of a case at most.
 
     >>> case = Graded.of(session=[1, 1, 1], item=["a", "b", "c"], grade=[5, 3, 3])
     >>> edrc(case, [0.9, 0.5, 0.1])      # C(b) = C(c) = 1 + 1/2 of 2
     array([0.5])
     """
-    truth, predicted = levels(graded, graded.grade), levels(graded, checked_scores(graded, scores))
+    values = checked_scores(graded, scores)
+    truth, predicted = levels(graded, graded.grade), levels(graded, values)
     agreeing, tied = truth.agreeing_with(predicted)
     above, sizes = truth.ahead(), truth.sizes()
     place = np.arange(len(above)) - (np.cumsum(truth.groups) - truth.groups)[truth.case]
     weight = np.where(above > 0, inverse_discount(place + 1, discount), 0.0)
-    right = agreeing + (tied + sizes * (sizes - 1)) / 2
+    left_open = (tied + sizes * (sizes - 1)) / 2 if share is None else _open(graded, values, truth, share)
+    right = agreeing + left_open
     z = truth.per_case(sizes * (above + sizes - 1) * weight)
     mean: Floats = np.divide(truth.per_case(right * weight), z, out=np.full(len(graded), np.nan), where=z > 0)
     return 2 * mean - 1
@@ -73,7 +83,8 @@ def edrc_of_edges(
 
     `predicted` may also give every item a score. `items` names all items where some are in no pair of the
     truth. A cycle in the truth is an error that names it; in the prediction it says nothing about the order
-    of the items on it (1/2). `share(better, worse)` is the share of similar users who prefer so, from 0 to 1.
+    of the items on it (1/2). `share(better, worse)` is the share of similar users who prefer so, from 0 to 1: your
+    own function, or `share_from(data).of(user)`.
     NaN where the truth has no pair. Time and memory grow with the pairs times the items.
 
     >>> truth = [("A", "C"), ("A", "D"), ("A", "E"), ("B", "D"), ("B", "E"), ("C", "D")]
@@ -97,10 +108,10 @@ def edrc_of_edges(
     for at, v in enumerate(lower):
         ahead, behind = said_before[v] & ~said_after[v], said_after[v] & ~said_before[v]
         agreeing = (before[v] & ahead).bit_count()
-        silent = (before[v] & ~(ahead | behind)).bit_count()
+        silent = before[v] & ~(ahead | behind)
         unordered = ((1 << len(names)) - 1) & ~(before[v] | after[v] | 1 << v)
         size[at] = before[v].bit_count() + unordered.bit_count()
-        right[at] = agreeing + silent / 2 + _unordered(v, unordered, (ahead, behind), names, share)
+        right[at] = agreeing + _left_open(v, silent | unordered, unordered & behind, names, share)
     weight = inverse_discount(np.array([rank[v] for v in lower]), discount)
     return float(2 * (right @ weight) / (size @ weight) - 1)
 
@@ -211,12 +222,31 @@ def _predicted(predicted: Edges | Mapping[Item, float], names: list[Item]) -> li
     return after
 
 
-def _unordered(v: int, unordered: int, said: tuple[int, int], names: list[Item], share: Share | None) -> float:
-    """Expected agreement with unknown preferences: the share of users who prefer as predicted, else 1/2."""
+def _left_open(v: int, some: int, behind: int, names: list[Item], share: Share | None) -> float:
+    """Expected agreement on what truth or prediction leave open: 1/2, or the share of users who prefer w to v.
+
+    Of the `behind`, which are predicted so and open in the truth, those who prefer v to w.
+    """
     if share is None:
-        return unordered.bit_count() / 2
-    ahead, behind = (unordered & side for side in said)
-    shares = [share(names[w], names[v]) for w in _bits(ahead)] + [share(names[v], names[w]) for w in _bits(behind)]
+        return some.bit_count() / 2
+    shares = [share(names[w], names[v]) for w in _bits(some & ~behind)]
+    shares += [share(names[v], names[w]) for w in _bits(behind)]
     for found in shares:
         check("share", found, 0 <= found <= 1, "a function to numbers from 0 to 1")
-    return sum(shares) + (unordered & ~(ahead | behind)).bit_count() / 2
+    return sum(shares)
+
+
+def _open(graded: Graded, scores: Any, truth: Levels, share: Shares) -> Floats:
+    """The same summed over each class of the truth, all pairs of a case at a time."""
+    if isinstance(share, SimilarUsers) and (share.users, share.items) != (graded.users, graded.items):
+        raise DataError("the similar users are from data with other users or items than these cases; use its own ids.")
+    sums = np.zeros(len(graded.item))
+    for case, (first, end) in enumerate(pairwise(graded.start.tolist())):
+        grade, score, item = (column[first:end] for column in (graded.grade, scores, graded.item))
+        same = (grade[:, None] == grade) & ~np.eye(end - first, dtype=bool)  # v down, w across
+        v, w = np.nonzero(same | (grade[:, None] < grade) & (score[:, None] == score))
+        behind = same[v, w] & (score[v] > score[w])
+        pairs = np.where(behind, item[v], item[w]), np.where(behind, item[w], item[v])
+        found = checked_shares(share, np.full(len(v), graded.user[case]), *pairs)
+        sums[first:end] = np.bincount(v, found, minlength=end - first)
+    return np.add.reduceat(sums[truth.order], truth.first[:-1]) if len(sums) else np.zeros(0)

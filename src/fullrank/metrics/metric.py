@@ -35,6 +35,7 @@ class Metric:
     best: float = 1.0
     worst: float = 0.0
     whole: bool = False  # needs all cases at once; others are computed some cases at a time
+    linear: bool = False  # in the candidates above each relevant item, without k: sampled ones then give no bias
 
     def __call__(self, ranks: Ranks) -> Floats:
         """The value of every case."""
@@ -45,6 +46,11 @@ class Metric:
 
     def __str__(self) -> str:
         return self.name if self.k is None else f"{self.name}@{self.k}"
+
+    @property
+    def survives_sampling(self) -> bool:
+        """Whether its expectation over sampled candidates is its value among all of them."""
+        return self.linear and self.k is None
 
     @property
     def doc(self) -> str:
@@ -67,9 +73,12 @@ def _checked(metric: Metric, k: CutOff) -> CutOff:
 
 
 def metric(
-    name: str, *, ubm: bool = False, cut: str = "length", best: float = 1.0, worst: float = 0.0
+    name: str, *, ubm: bool = False, cut: str = "length", best: float = 1.0, worst: float = 0.0, linear: bool = False
 ) -> Callable[[Function], Metric]:
     """Make a metric of one function from (ranks, k) to a value per case; its docstring says the formula.
+
+    `ubm`, `cut`, `best`, `worst` and `linear` are those of `Metric`. One that is linear must estimate from sampled
+    ranks what it is among all candidates, as `ranks.full_positions()` does.
 
     >>> @metric("first")
     ... def first(ranks, k):
@@ -80,6 +89,6 @@ def metric(
     """
 
     def make(function: Function) -> Metric:
-        return Metric(name, function, ubm=ubm, cut=cut, best=best, worst=worst)
+        return Metric(name, function, ubm=ubm, cut=cut, best=best, worst=worst, linear=linear)
 
     return make

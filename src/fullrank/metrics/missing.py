@@ -17,7 +17,7 @@ from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError, ParameterError, check, is_integer, is_number
 from fullrank.metrics.elementary import exp2, log2
 from fullrank.metrics.metric import CutOff, Metric
-from fullrank.metrics.positions import discounts
+from fullrank.metrics.positions import as_length, discounts
 from fullrank.ranks import Floats, Ranks
 
 
@@ -41,7 +41,7 @@ def ndcg_factor(observed: ArrayLike, relevant: ArrayLike, k: int | None = None) 
 
 def _ideal(count: Any, k: int | None) -> Floats:
     """The DCG of that many relevant items on top."""
-    shown = count if k is None else np.minimum(count, k)
+    shown = count if k is None else np.minimum(count, as_length(k))
     return discounts.over(np.zeros_like(shown), shown)
 
 
@@ -114,7 +114,8 @@ def _weighted(metric: Metric, how: str, propensity: ArrayLike, relevant: ArrayLi
     _check_additive(metric, metric.ubm or metric.name == "auc")
     n = None if relevant is None else _column("relevant", relevant, "user", 0)
     function = Weighted(metric, how, _column("propensity", propensity, "item", 1e-100), n)
-    return Metric(f"{metric}, {how}", function, cut="", best=metric.best, worst=metric.worst, whole=True)
+    linear = metric.survives_sampling
+    return Metric(f"{metric}, {how}", function, None, False, "", metric.best, metric.worst, whole=True, linear=linear)
 
 
 def _check_additive(metric: Metric, holds: bool) -> None:
@@ -125,6 +126,8 @@ def _check_additive(metric: Metric, holds: bool) -> None:
 
 def _of_each(metric: Metric, ranks: Ranks) -> Floats:
     """w_i: the metric of every row, as if it alone were relevant."""
+    if metric.survives_sampling and metric.name != "auc" and not ranks.whole.all():
+        return _on_a_line(metric, ranks)
     above, tied, others = ranks.above, ranks.tied, 0 * ranks.sizes
     if metric.name != "auc":  # which leaves the other relevant items out; elsewhere they are candidates
         above, tied, others = ranks.ahead, ranks.level - 1, ranks.sizes - 1
@@ -133,6 +136,14 @@ def _of_each(metric: Metric, ranks: Ranks) -> Floats:
     each = metric(replace(ranks, start=np.arange(len(above) + 1), before=0 * above, **alone))
     _check_additive(metric, np.allclose(ranks.per_case(each) / ranks.sizes, metric(ranks), rtol=1e-9, atol=1e-9))
     return each
+
+
+def _on_a_line(metric: Metric, ranks: Ranks) -> Floats:
+    """The same of a metric that is linear in the position, which is estimated: from its values at the first two."""
+    others = (ranks.full + ranks.sizes - 1)[ranks.case]
+    start, none = np.arange(len(others) + 1), 0 * others
+    one, two = (metric(Ranks(start, above, none, others)) for above in (none, np.minimum(1, others)))
+    return one + (ranks.full_positions() - 1) * (two - one)
 
 
 def _column(name: str, values: ArrayLike, of: str, least: float) -> bytes:

@@ -17,6 +17,7 @@ from fullrank.data.ids import Ids
 from fullrank.errors import DataError
 from fullrank.metrics import edrc as _edrc
 from fullrank.metrics import partial_order
+from fullrank.metrics.edrc import Discount, Shares
 from fullrank.metrics.metric import CutOff, Metric
 from fullrank.ranks import Floats, Ranks
 
@@ -29,6 +30,28 @@ def _ordered(name: str, measure: Callable[..., Floats], best: float, worst: floa
 
     function.__doc__ = measure.__doc__
     return Metric(name, function, cut="", best=best, worst=worst)
+
+
+def edrc_by_similar(share: Shares, discount: Discount = "linear") -> Metric:
+    """EDRC with the share of similar users where truth or prediction leave a pair open.
+
+    `share(user, better, worse)` of columns of codes: `share_from(train.graded())`, or your own; `discount` as in
+    `metrics.edrc`.
+    """
+
+    def function(ranks: Ranks, k: CutOff) -> Floats:
+        if ranks.grade is None or ranks.item is None or ranks.user is None:
+            raise DataError("edrc by similar users needs grades, items and users; use the ranks of rank(...).")
+        numbered = _as_graded(ranks)
+
+        def by_code(case: Any, better: Any, worse: Any) -> Any:
+            first = ranks.start[case]  # items are numbered from there
+            return share(ranks.user[case], ranks.item[first + better], ranks.item[first + worse])
+
+        return _edrc.edrc(numbered, -ranks.before, discount, by_code)
+
+    function.__doc__ = _edrc.edrc.__doc__
+    return Metric("edrc, similar users", function, cut="", best=1.0, worst=-1.0)
 
 
 def _as_graded(ranks: Ranks) -> Graded:

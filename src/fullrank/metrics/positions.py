@@ -16,7 +16,10 @@ import numpy as np
 
 from fullrank.data.canonical import frozen, row_blocks
 from fullrank.metrics.elementary import log2
-from fullrank.ranks import Floats, Ranks
+from fullrank.ranks import Floats, Ints, Ranks
+
+LONGEST = 1 << 62  # positions count in int64
+CELLS = 1 << 20  # terms at a time
 
 
 class Spans(NamedTuple):
@@ -28,11 +31,20 @@ class Spans(NamedTuple):
     size: Any  # of the whole group
 
 
+def as_length(k: int) -> int:
+    """A list length that arrays can hold: beyond 2^62 it is that of the whole list, whatever it is.
+
+    >>> as_length(10), as_length(10**30) == 2**62
+    (10, True)
+    """
+    return min(k, LONGEST)
+
+
 def spans(ranks: Ranks, k: Any = None) -> Spans:
     """Where relevant items may stand among the first k (one number, or one per case)."""
     if k is None:
         return Spans(slice(None), ranks.ahead, ranks.ahead + ranks.level, ranks.level)
-    limit = k if np.ndim(k) == 0 else np.asarray(k)[ranks.case]
+    limit: Any = as_length(k) if np.ndim(k) == 0 else np.asarray(k)[ranks.case]
     row = np.flatnonzero(ranks.ahead < limit)
     low, size = ranks.ahead[row], ranks.level[row]
     return Spans(row, low, np.minimum(low + size, limit if np.ndim(k) == 0 else limit[row]), size)
@@ -56,6 +68,33 @@ def expected_hits(ranks: Ranks, k: Any) -> Floats:
     """Per case, the expected number of relevant items among the first k."""
     row, low, high, size = spans(ranks, k)
     return per_case(ranks, row, (high - low) / size)
+
+
+def first_of_several(low: Ints, high: Ints, size: Ints, relevant: Ints) -> Floats:
+    """Expected 1/position of the first of r relevant items in a group of m after `low` others; 0 below `high`.
+
+        sum_j p(j) / (low + j),     p(1) = r/m,     p(j+1) = p(j) (m-j-r+1) / (m-j)
+
+    Two or more each: p falls at least as (1 - (r-1)/(m-1))^j, so that some 60 (m-1)/(r-1) places are all that float64
+    can see. Terms are added one after the other, some at a time of as many groups as still have any; alike groups once.
+    """
+    groups, back = np.unique(np.column_stack([low, high, size, relevant]), axis=0, return_inverse=True)
+    low, high, size, relevant = groups.T
+    last = np.minimum(np.minimum(high - low, size - relevant + 1), 1 + 60 * (size - 1) // (relevant - 1))
+    chance = relevant / size
+    total = chance / (low + 1)
+    done, left = 1, np.flatnonzero(last > 1)
+    while len(left):
+        width = min(max(CELLS // len(left), 1), int(last[left].max()) - done)
+        place = np.arange(done, done + width)  # of the one before
+        m, r, start = size[left, None], relevant[left, None], low[left, None]
+        steps = np.maximum(m - place - r + 1, 0) / np.maximum(m - place, 1)
+        chances = np.cumprod(np.column_stack([chance[left], steps]), axis=1)
+        terms = np.where(place < last[left, None], chances[:, 1:] / (start + place + 1), 0.0)
+        chance[left], total[left] = chances[:, -1], np.cumsum(np.column_stack([total[left], terms]), axis=1)[:, -1]
+        done += width
+        left = left[last[left] > done]
+    return np.asarray(total[back.reshape(-1)])
 
 
 class Weights:

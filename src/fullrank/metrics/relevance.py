@@ -13,11 +13,21 @@ from numpy.typing import ArrayLike, NDArray
 from fullrank.errors import DataError
 from fullrank.metrics.elementary import exp2
 from fullrank.metrics.metric import CutOff, metric
-from fullrank.metrics.positions import Weights, discounts, expected_hits, expected_sum, harmonics, per_case, spans
+from fullrank.metrics.positions import (
+    Weights,
+    as_length,
+    discounts,
+    expected_hits,
+    expected_sum,
+    first_of_several,
+    harmonics,
+    per_case,
+    spans,
+)
 from fullrank.ranks import Floats, Ranks
 
 
-@metric("auc", cut="")
+@metric("auc", cut="", linear=True)
 def auc(ranks: Ranks, k: CutOff) -> Floats:
     """Share of (relevant, irrelevant) pairs in the right order, ties one half; .5 without irrelevant candidates.
 
@@ -49,7 +59,7 @@ def precision(ranks: Ranks, k: CutOff) -> Floats:
 
     Without k the whole list is meant: |R| / N. In [0, 1].
     """
-    return expected_hits(ranks, k) / (ranks.candidates if k is None else k)
+    return expected_hits(ranks, k) / (ranks.candidates if k is None else _number(k))
 
 
 @metric("hit_rate")
@@ -57,7 +67,7 @@ def hit_rate(ranks: Ranks, k: CutOff) -> Floats:
     """Probability that at least one of the first k is relevant. In [0, 1]."""
     first = _first_rows(ranks)
     start, relevant, size = ranks.ahead[first], ranks.mates[first], ranks.level[first]
-    slots = size if k is None else np.clip(k - start, 0, size)
+    slots = size if k is None else np.clip(as_length(int(k)) - start, 0, size)
     missed = np.ones(len(ranks))
     for j in range(int(relevant.max(initial=0))):  # C(size - relevant, slots) / C(size, slots)
         factor = np.maximum(size - slots - j, 0) / np.maximum(size - j, 1)
@@ -73,18 +83,13 @@ def rr(ranks: Ranks, k: CutOff) -> Floats:
     C(m-j, r-1) / C(m, r).
     """
     first = _first_rows(ranks)
-    start, relevant, size = ranks.ahead[first], ranks.mates[first], ranks.level[first]
-    limit = np.inf if k is None else k
-    chance = relevant / size
-    total = np.where(start + 1 <= limit, chance / (start + 1), 0.0)
-    left = np.flatnonzero((size > relevant) & (start + 2 <= limit))  # cases in which it may stand further down
-    for j in range(1, int((size - relevant).max(initial=0)) + 1):
-        if not len(left):
-            break
-        after, m, r = start[left], size[left], relevant[left]
-        chance[left] *= (m - j - r + 1) / (m - j)
-        total[left] += chance[left] / (after + 1 + j)
-        left = left[(j < m - r) & (after + 2 + j <= limit) & (chance[left] > 1e-18)]
+    low, relevant, size = ranks.ahead[first], ranks.mates[first], ranks.level[first]
+    high = low + size if k is None else np.minimum(low + size, as_length(int(k)))
+    total = np.zeros(len(ranks))
+    alone = np.flatnonzero((relevant == 1) & (low < high))
+    total[alone] = harmonics.expected(low[alone], high[alone], size[alone])
+    several = np.flatnonzero((relevant > 1) & (low < high))
+    total[several] = first_of_several(low[several], high[several], size[several], relevant[several])
     return total
 
 
@@ -172,17 +177,18 @@ def topk_curve(ranks: Ranks, shares: ArrayLike | None = None, weight: ArrayLike 
     return at, np.array(values)
 
 
-@metric("atop", ubm=True, cut="share or length")
+@metric("atop", ubm=True, cut="share or length", linear=True)
 def atop(ranks: Ranks, k: CutOff) -> Floats:
     """ATOP (S0): mean over relevant items of Nrank, the share of the other N-1 items that score lower.
 
     It is the area under TOPK. With k (a share, or a list length) the area up to k, divided by its width:
-    mean of max(0, 1 - x/k), x = 1 - Nrank. In [0, 1].
+    mean of max(0, 1 - x/k), x = 1 - Nrank. In [0, 1]. Without k, sampled candidates give an unbiased estimate.
     """
-    others = np.maximum(ranks.candidates - 1, 1)
     if k is None:
-        return 1.0 - (ranks.per_case(ranks.positions()) / ranks.sizes - 1) / others
-    width = np.full(len(ranks), k - 1.0) if isinstance(k, int) else k * others  # in positions
+        last: Floats = (mean_rank.function(ranks, None) - 1) / np.maximum(ranks.full + ranks.sizes - 1, 1)
+        return 1.0 - last
+    others = np.maximum(ranks.candidates - 1, 1)
+    width = np.full(len(ranks), _number(k) - 1) if isinstance(k, int) else k * others  # in positions
     return np.where(width > 0, _area(ranks, np.where(width > 0, width, 1.0)), topk.function(ranks, 1))
 
 
@@ -195,15 +201,15 @@ def _area(ranks: Ranks, width: Floats) -> Floats:
     return per_case(ranks, row, total / size) / ranks.sizes
 
 
-@metric("mean_rank", ubm=True, cut="", best=1.0, worst=np.inf)
+@metric("mean_rank", ubm=True, cut="", best=1.0, worst=np.inf, linear=True)
 def mean_rank(ranks: Ranks, k: CutOff) -> Floats:
-    """Mean position of the relevant items: 1 is best, lower is better."""
-    return ranks.per_case(ranks.positions()) / ranks.sizes
+    """Mean position of the relevant items: 1 is best, lower is better; sampled candidates give an unbiased estimate."""
+    return ranks.per_case(ranks.full_positions()) / ranks.sizes
 
 
-@metric("mean_percentile", ubm=True, cut="", best=0.0, worst=1.0)
+@metric("mean_percentile", ubm=True, cut="", best=0.0, worst=1.0, linear=True)
 def mean_percentile(ranks: Ranks, k: CutOff) -> Floats:
-    """Mean over relevant items of (position - 1) / (N - 1) = 1 - ATOP: lower is better."""
+    """Mean over relevant items of (position - 1) / (N - 1) = 1 - ATOP: lower is better, sampled without bias."""
     return 1.0 - atop.function(ranks, None)
 
 
@@ -213,7 +219,7 @@ def r_score(ranks: Ranks, k: CutOff) -> Floats:
 
     sum over relevant items of 2^(-(position-1)/(k-1)), divided by the same for positions 1..|R|
     """
-    half_life = 5 if k is None else k
+    half_life = 5.0 if k is None else _number(k)
     if half_life == 1:
         return expected_hits(ranks, 1)
 
@@ -222,13 +228,18 @@ def r_score(ranks: Ranks, k: CutOff) -> Floats:
 
 
 def _possible(ranks: Ranks, k: CutOff) -> Any:
-    return ranks.sizes if k is None else np.minimum(ranks.sizes, int(k))
+    return ranks.sizes if k is None else np.minimum(ranks.sizes, as_length(int(k)))
+
+
+def _number(k: float) -> float:
+    """A cut-off to divide by: floats end at 1e308, where nothing is left of what is divided."""
+    return float(min(k, 10**300))
 
 
 def list_lengths(ranks: Ranks, k: CutOff) -> Any:
     """List lengths: an integer as it is, a share k as 1 + k (N-1) per case."""
     if k is None or isinstance(k, int):
-        return k
+        return k if k is None else as_length(k)
     return np.floor(1 + k * (ranks.candidates - 1) + 1e-9).astype(np.int64)
 
 

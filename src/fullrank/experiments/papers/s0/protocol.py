@@ -22,7 +22,7 @@ STANDS_IN = (
     "numbers are of other data: they are shown beside ours and not judged, the statements are."
 )
 RELEVANT = 5
-SAMPLED = Sampled(1000)  # S0 estimates TOPK among 1,001 items
+SAMPLED = Sampled(1000, per="pair")  # S0 estimates TOPK among 1,001 items
 SHARES = {"TOPK(0%)": 0.0, "TOPK(0.2%)": 0.002, "TOPK(2%)": 0.02}
 VALUES = (0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 3.6, 4.0, 5.0)  # imputed for missing ratings, r_m
 WEIGHTS = (0.0, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.3, 1.0)  # of missing ratings, w_m
@@ -63,7 +63,7 @@ def error_of(model: Any, parts: Split[Any]) -> float:
 
 
 def top_shares(model: Any, parts: Split[Any]) -> dict[str, float]:
-    """TOPK over pairs among 1,000 other items."""
+    """TOPK over pairs, each among 1,000 other items, relevant or not."""
     ranks = rank(model, parts, SAMPLED, relevant=RELEVANT, exclude=None)
     found = evaluate(ranks, [topk @ share for share in SHARES.values()], weights="by_relevant").mean()
     return dict(zip(SHARES, found.values(), strict=True))
@@ -78,7 +78,7 @@ def measured(bench: Bench, name: str, recipe: Any, *, shares: bool = False) -> d
         model = recipe.fit(parts.train)
         return {**both(model, parts), "rmse": error_of(model, parts), **(top_shares(model, parts) if shares else {})}
 
-    found: dict[str, float] = bench.step(f"s0/{name}{'-topk' if shares else ''}/{plain}", run)
+    found: dict[str, float] = bench.step(f"s0/{name}{'-topk-by-pair' if shares else ''}/{plain}", run)
     return found
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fullrank.evaluation.analysis import consistency
+from fullrank.evaluation.consistency import consistency
 from fullrank.evaluation.methods import Method, bias_variance, constrained, rank_estimate
 from fullrank.evaluation.rank import rank
 from fullrank.experiments.bench import Bench
@@ -44,22 +44,32 @@ def ranks(bench: Bench) -> dict[str, Ranks]:
     """X, Y and Z on the last event of everybody in MovieLens 1M, among all they had not met (section 6)."""
 
     def run() -> dict[str, Ranks]:
-        split = bench.data(DATA)
-        return {name: rank(recipe.fit(split.train), split) for name, recipe in RECIPES.items()}
+        return {name: rank(model, bench.data(DATA)) for name, model in models(bench).items()}
 
     found: dict[str, Ranks] = bench.once("s1 ranks", run)
+    return found
+
+
+def models(bench: Bench) -> dict[str, Any]:
+    """X, Y and Z, fitted to all but the last event of everybody."""
+
+    def run() -> dict[str, Any]:
+        return {name: recipe.fit(bench.data(DATA).train) for name, recipe in RECIPES.items()}
+
+    found: dict[str, Any] = bench.once("s1 models", run)
     return found
 
 
 def samplings(bench: Bench) -> dict[str, Any]:
     """Exact values, means and deviations by measure, method and model; agreement by measure, method and pair.
 
-    All in percent, of 100 samplings of 100 items.
+    All in percent, of 100 samplings of 100 items, which are the same for all models.
     """
 
     def run() -> dict[str, Any]:
         methods = list(METHODS.values())
-        found = consistency(ranks(bench), list(REAL.values()), DRAWN, methods=methods, repeats=REPEATS)
+        given = models(bench), bench.data(DATA), list(REAL.values())
+        found = consistency(*given, DRAWN, methods=methods, repeats=REPEATS)
         parts = {
             "exact": found.exact,
             "mean": found.sampled.mean(axis=0),
@@ -68,5 +78,5 @@ def samplings(bench: Bench) -> dict[str, Any]:
         }
         return {name: (100 * part).reshape(len(REAL), len(METHODS), -1).tolist() for name, part in parts.items()}
 
-    found: dict[str, Any] = bench.step("s1/samplings-of-100", run)
+    found: dict[str, Any] = bench.step("s1/shared-samplings-of-100", run)
     return found
