@@ -21,6 +21,7 @@ from fullrank.cli.report import report
 from fullrank.cli.reproduce import reproduce
 from fullrank.cli.tune import tune
 from fullrank.cli.warmup import warmup
+from fullrank.data.memory import explain
 from fullrank.errors import FullrankError
 
 app = typer.Typer(
@@ -68,8 +69,8 @@ def _run(arguments: list[str]) -> int:
         return outcome if isinstance(outcome, int) else 0
     except FullrankError as error:
         return _failed(str(error), error.exit_code)
-    except MemoryError:
-        return _failed("not enough memory; use less data or a larger machine.", 74)
+    except MemoryError as error:
+        return _failed(explain(error), 74)
     except KeyboardInterrupt:
         return _failed("interrupted.", 130)
     except BrokenPipeError:  # whoever read our output has seen enough

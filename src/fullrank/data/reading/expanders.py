@@ -121,7 +121,7 @@ class Zstandard:
 
         self._error = zstandard.ZstdError
         expander = zstandard.ZstdDecompressor(max_window_size=MOST_MEMORY)
-        self._reader = expander.stream_reader(Frames(file), read_size=BLOCK, read_across_frames=True)
+        self._reader = expander.stream_reader(Frames(file), read_size=BLOCK, read_across_frames=True)  # type: ignore[arg-type]
 
     def read(self, n: int) -> bytes:
         """At most n bytes; none at the end."""
