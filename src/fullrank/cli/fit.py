@@ -25,7 +25,7 @@ from fullrank.cli.options import (
     TimeUnit,
     chosen,
 )
-from fullrank.cli.printing import bar, note, print_result
+from fullrank.cli.printing import bar, note, print_result, resumable
 
 
 def fit(
@@ -69,7 +69,7 @@ def fit(
     if checkpoint is not None and not in_rounds:
         raise ParameterError(f"{type(recipe).__name__} is not trained in sweeps or epochs and has no checkpoint.")
     start = time.monotonic()
-    with bar() as progress:
+    with resumable(checkpoint is not None), bar() as progress:
         told = {"progress": lambda done, of, loss: progress and progress(f"{done} of {of}", done / of)}
         training = {**told, **({} if checkpoint is None else {"checkpoint": checkpoint})} if in_rounds else {}
         fitted = fit_recipe(recipe, train, seed, **training)

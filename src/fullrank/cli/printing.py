@@ -79,3 +79,14 @@ def _shown(value: Any) -> str:
 def note(message: str) -> None:
     """Something to know that is no result."""
     print(message, file=sys.stderr)
+
+
+@contextmanager
+def resumable(kept: bool = True) -> Iterator[None]:
+    """Work that may be interrupted: where it is kept, whoever does it is told how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if kept:
+            note("What is done is kept; the same command goes on from there.")
+        raise
