@@ -7,6 +7,11 @@ WORKERS ?= 2
 # files or folders of tests; all of them unless told
 TESTS ?=
 
+# the public data sets, for tests, benchmarks and papers; the library itself looks at this variable only
+ifneq ($(wildcard ../shared/data),)
+export FULLRANK_DATA ?= $(abspath ../shared/data)
+endif
+
 .PHONY: demo test identical lint format bench papers docs clean
 .DELETE_ON_ERROR:
 
@@ -34,7 +39,7 @@ bench: $(VENV)/.test
 
 papers: $(VENV)/.test
 	$(BIN)/python -m pytest -m papers -n $(WORKERS)
-	$(BIN)/fullrank reproduce --all $(if $(wildcard ../shared/data),--data ../shared/data)
+	$(BIN)/fullrank reproduce --all
 
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build -W -q -b html docs docs/_build/html

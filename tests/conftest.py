@@ -18,7 +18,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "fullrank")
 def shared_data() -> Path:
     """The folder of public data sets; tests that need it are skipped where it is not."""
     beside = Path(__file__).resolve().parents[2] / "shared" / "data"
-    folder = Path(os.environ.get("FULLRANK_DATA", beside))
+    folder = Path(os.environ.get("FULLRANK_DATA") or beside)
     if not folder.is_dir():
         pytest.skip(f"no public data sets in {folder}; set FULLRANK_DATA to their folder")
     return folder

@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 import fullrank
-from fullrank.cli.main import main
+from fullrank.cli.main import app, main
 
 ROWS = "user,item,rating,timestamp\n1,10,5,100\n1,20,3,200\n2,10,4,300\n"
+COMMANDS = [command.callback.__name__ for command in app.registered_commands if command.callback]
 FULLRANK = [sys.executable, "-c", "from fullrank.cli import main; main()"]
 
 
@@ -88,6 +89,79 @@ def test_columns_and_conversion(capfd: pytest.CaptureFixture[str], ratings: Path
     code, out, _ = run(capfd, "data", ratings, "--columns", "user=who,item=1", "--write", target, "--json")
     assert (code, json.loads(out)["rows"]) == (0, 1)  # a name given is a name in a header
     assert json.loads(run(capfd, "data", target, "--json")[1])["users"] == 1
+
+
+def sessions(path: Path, header: str = "session,user,item,action") -> Path:
+    """Ten people see the same three things in each of twenty sessions, and buy the last."""
+    actions = ("shown", "clicked", "bought")
+    rows = [f"{s},{s % 10},{item},{actions[item]}" for s in range(20) for item in range(3)]
+    path.write_text("\n".join([header, *rows]) + "\n")
+    return path
+
+
+def test_sessions_are_read_as_compare_reads_them(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = sessions(tmp_path / "s.csv")
+    scale = ["--scale", "shown,clicked,bought"]
+    code, out, err = run(capfd, "data", path, "--kind", "sessions", *scale, "--json")
+    found = json.loads(out)
+    assert (code, found["kind"], found["cases"], found["rows"]) == (0, "sessions", 20, 60)
+    assert found["intake"]["merged"] == 0
+    assert run(capfd, "data", path, *scale, "--json")[1] == out  # its columns tell
+    code, _, err = run(capfd, "data", path)
+    assert (code, "actions need their scale" in err) == (2, True)
+    code, _, err = run(capfd, "data", path, "--kind", "nonsense")
+    assert (code, "write ratings, events, sessions, preferences" in err) == (2, True)
+    code, _, err = run(capfd, "data", path, "--kind", "ratings", *scale)
+    assert (code, "say --kind sessions" in err) == (2, True)
+    code, _, err = run(capfd, "data", path, "--kind", "sessions", *scale, "--duplicates", "last")
+    assert (code, "'duplicates' is no option" in err) == (2, True)
+
+
+def test_sessions_taken_for_something_else_are_told(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = sessions(tmp_path / "s.csv", "session_id,user,item,what")
+    code, _, err = run(capfd, "data", path)
+    assert code == 0
+    assert "30 of 60 rows were merged" not in err  # half is not yet most
+    path.write_text(path.read_text() + path.read_text().split("\n", 1)[1])
+    code, _, err = run(capfd, "data", path)
+    assert "90 of 120 rows were merged as duplicates, and the column 'sessionid' was not read" in err
+    assert "say --kind sessions" in err
+    assert "sessionid" not in run(capfd, "data", path, "--columns", "user=session_id,item=item")[2]
+
+
+def test_preferences_and_events(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "p.csv"
+    path.write_text("user,better,worse\n1,a,b\n2,b,a\n")
+    assert json.loads(run(capfd, "data", path, "--json")[1])["kind"] == "preferences"
+    path.write_text("user,item,count\n1,2,1\n1,2,3\n")
+    found = json.loads(run(capfd, "data", path, "--kind", "events", "--json")[1])
+    assert found["values"] == {"4": 1}
+    assert run(capfd, "data", path, "--set", "catalogue=true")[0] == 2  # a file has no such option
+
+
+def test_bare_fullrank_is_a_question(capfd: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capfd)
+    assert (code, err) == (0, "")
+    assert out == run(capfd, "--help")[1]
+    assert out.startswith("Usage: fullrank [OPTIONS] COMMAND")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_helps(capfd: pytest.CaptureFixture[str], command: str) -> None:
+    code, out, err = run(capfd, command, "--help")
+    assert (code, err) == (0, "")
+    assert out.startswith(f"Usage: fullrank {command} ")
+    assert command in run(capfd)[1]
+
+
+def test_a_mistake_is_told_with_what_was_meant(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(capfd, "compar") == (
+        2, "", "error: No such command 'compar'. Did you mean 'compare'? See 'fullrank --help'.\n",
+    )  # fmt: skip
+    code, _, err = run(capfd, "data", "x.csv", "--colums", "a")
+    assert code == 2
+    assert "--columns" in err
+    assert err.endswith(" See 'fullrank data --help'.\n")
 
 
 def test_known_data_sets(capfd: pytest.CaptureFixture[str], shared_data: Path, tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from fullrank.cli.main import _run
 
-ROWS = "".join(f"{user};{item};{1 + (user + item) % 5},5;{1 + item:02}/0{1 + user % 9}/2020\n" for user in range(12) for item in range(12) if (user * item) % 3 != 1)  # fmt: skip
+PAIRS = [(user, item) for user in range(12) for item in range(12) if (user * item) % 3 != 1]
+ROWS = "".join(f"{user};{item};{1 + (user + item) % 5},5;{1 + item:02}/0{1 + user % 9}/2020\n" for user, item in PAIRS)
 SAID = ["--separator", ";", "--decimal", ",", "--time-format", "%d/%m/%Y", "--no-header"]
 
 

@@ -198,7 +198,7 @@ class TestGraded:
         assert (data.grade.tolist(), data.intake.dropped) == ([0, 1], {"action not allowed": 1})
         with pytest.raises(DataError, match="no grade column"):
             read_sessions({"session": [1], "item": [1]})
-        with pytest.raises(DataError, match="each action once"):
+        with pytest.raises(ParameterError, match="names of actions, worst first, each once"):
             read_sessions({"session": [1], "item": [1], "action": ["a"]}, scale=("a", "a"))
         with pytest.raises(DataError, match="starts must rise"):
             Graded(np.array([0, 2, 1]), np.array([0]), np.array([1.0]), np.array([0, 0]), Ids([1]), Ids([1]))

@@ -448,14 +448,14 @@ def test_d19_d20_d21_small_and_odd_data() -> None:
 class TestD22:
     def test_file_that_changes_while_read(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         path = write(tmp_path, CLEAN)
-        original = stream._fill
+        original = stream.Stream._piece
 
-        def growing(source: object, n: int) -> bytes:
+        def growing(source: stream.Stream, n: int) -> bytes:
             with path.open("ab") as file:
                 file.write(b"9,9,1,1\n")
             return original(source, n)
 
-        monkeypatch.setattr(stream, "_fill", growing)
+        monkeypatch.setattr(stream.Stream, "_piece", growing)
         with pytest.raises(StorageError, match="changed while it was read") as caught:
             read(path)
         assert caught.value.exit_code == 74

@@ -650,6 +650,17 @@ def test_the_first_place_with_the_files_wins(tmp_path: Path, monkeypatch: pytest
     assert triples(sources.load("million-song").data) == [("u", "s", 4.0)]
 
 
+def test_no_folder_beside_is_looked_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FULLRANK_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    put(tmp_path / "shared" / "data" / "million-song", "train_triplets.txt", "u\ts\t2\n")
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    with pytest.raises(NoInputError) as caught:
+        sources.load("million-song")
+    assert "shared" not in str(caught.value)
+
+
 def test_nobody_is_at_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("FULLRANK_DATA", str(tmp_path))
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)

@@ -139,7 +139,7 @@ data = fullrank.simulate.ratings(users=80, items=60, density=0.2, seed=2).data
     found = Keeper(path, recipe, data, 3).found({})
     assert found is not None
     done = shortened(recipe, found[0].done)
-    (tmp_path / ".fit.checkpoint.xyz.tmp").write_bytes(b"half of it")
+    (tmp_path / ".fit.checkpoint.xyz.fullrank.tmp").write_bytes(b"half of it")
     assert bytes_of(done.fit(data, seed=3, checkpoint=path)) == bytes_of(done.fit(data, seed=3))
     assert not [name for name in os.listdir(tmp_path) if name.endswith(".tmp")]
 

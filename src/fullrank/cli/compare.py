@@ -17,7 +17,7 @@ from fullrank.cli.options import (
     listed,
     reads,
 )
-from fullrank.cli.printing import bar, note, note_data, print_json
+from fullrank.cli.printing import bar, note, note_data, print_json, resumable
 from fullrank.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -101,11 +101,11 @@ def finished(folder: Path, run: Callable[..., Comparison], json: bool) -> None:
             print(found)
         note(f"report: {folder / 'report.html'}")
 
-    try:
-        with bar() as progress:
-            found = run(out=folder, progress=progress)
-    except Interrupted as interrupted:
-        told(interrupted.comparison)
-        note("What is done is kept; the same command goes on from there.")
-        raise
+    with resumable():
+        try:
+            with bar() as progress:
+                found = run(out=folder, progress=progress)
+        except Interrupted as interrupted:
+            told(interrupted.comparison)
+            raise
     told(found)

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from fullrank.cli.options import COLUMNS_HELP, parse_columns, parse_settings
+from fullrank.cli.options import DATA_HELP, Json, data_plan, parse_settings, reads
 from fullrank.cli.printing import note, print_result
 from fullrank.errors import ParameterError
 
+MANY = 0.5  # of the rows, merged as duplicates
 
+
+@reads(but=("settings",))
 def data(
-    source: Annotated[str, typer.Argument(metavar="DATA", help="A file ('-' is stdin), a folder or a known name.")],
-    columns: Annotated[str | None, typer.Option(help=COLUMNS_HELP)] = None,
-    separator: Annotated[str | None, typer.Option(help="Between the fields of a text file; found by itself.")] = None,
-    encoding: Annotated[str, typer.Option(help="Of a text file.")] = "utf-8",
-    time_unit: Annotated[str, typer.Option(help="Of times given as numbers: s, ms, us or ns.")] = "s",
+    source: Annotated[str, typer.Argument(metavar="DATA", help=DATA_HELP)],
     feedback: Annotated[str | None, typer.Option(help="explicit or implicit.")] = None,
-    duplicates: Annotated[str | None, typer.Option(help="last, first, sum, mean, max or error.")] = None,
-    on_bad: Annotated[str, typer.Option(help="Bad rows: error, skip or quarantine.")] = "error",
-    quarantine: Annotated[Path | None, typer.Option(help="Where bad rows are listed.")] = None,
     download: Annotated[bool, typer.Option("--download", help="Fetch the known data set DATA into --to.")] = False,
     to: Annotated[Path | None, typer.Option(help="The folder for --download.")] = None,
     settings: Annotated[
@@ -31,39 +28,52 @@ def data(
     write: Annotated[Path | None, typer.Option(help="Write the data as .csv, .tsv or .parquet.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what --write or --to finds.")] = False,
     excel_safe: Annotated[bool, typer.Option("--excel-safe", help="Disarm formulas in a written csv.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    json: Json = False,
+    *,
+    reading: dict[str, Any],
 ) -> None:
     """Describe feedback: read DATA strictly and tell what is in it; fetch or convert it if asked."""
     from fullrank.data.atomic import check_writable
     from fullrank.data.describe import describe
-    from fullrank.data.read import read
     from fullrank.data.split import Split
     from fullrank.data.write import write as write_file
-    from fullrank.experiments.inputs import is_file, known
 
     if write is not None:
         check_writable(write, overwrite=overwrite)
-    chosen, wanted = parse_settings(settings or []), parse_columns(columns)
     if download:
-        source, chosen = _download(source, to, overwrite, chosen), {}
-    found: Any
-    if is_file(source):
-        options: dict[str, Any] = {"separator": separator, "encoding": encoding, "time_unit": time_unit}
-        options |= {"feedback": feedback, "duplicates": duplicates, "on_bad": on_bad, "quarantine": quarantine}
-        found, name = read(source, wanted, **options), source
-    else:
-        loaded = known(source, chosen)
-        found, name = loaded.data, loaded.name
-        for line in loaded.notes:
-            note(f"{name}: {line}")
+        source, settings = _download(source, to, overwrite, parse_settings(settings or [])), None
+    plan = data_plan(source, **reading, settings=settings, option="--set")
+    loaded = plan.load(**({} if feedback is None else {"feedback": feedback}))
+    found, name = loaded.data, loaded.name
+    for line in loaded.notes:
+        note(f"{name}: {line}")
     if not isinstance(found, Split):
         note(f"{name}: {found.intake}")
+        _doubt(found, source, reading)
     if write is not None:
         if isinstance(found, Split):
             raise ParameterError(f"{name} is a split into parts; write them from Python with fullrank.write.")
         write_file(found, write, overwrite=overwrite, excel_safe=excel_safe)
         note(f"written: {write}")
     print_result({"data": name, **describe(found)}, json)
+
+
+def _doubt(found: Any, source: str, reading: Mapping[str, Any]) -> None:
+    """Tell where most rows were merged as duplicates although a column of sessions is there that nobody read."""
+    from fullrank.data.interactions import Interactions
+    from fullrank.data.read import column_names
+    from fullrank.data.reading.fields import USUAL_NAMES
+
+    intake = found.intake
+    if not isinstance(found, Interactions) or intake.merged <= MANY * intake.rows or not Path(source).is_file():
+        return
+    names = column_names(source, reading.get("separator"), reading.get("encoding", "utf-8"))
+    unread = sorted(names & set(USUAL_NAMES["session"]))
+    if unread:
+        note(
+            f"{source}: {intake.merged:,} of {intake.rows:,} rows were merged as duplicates, and the column "
+            f"'{unread[0]}' was not read; if these are sessions, say --kind sessions."
+        )
 
 
 def _download(source: str, to: Path | None, overwrite: bool, settings: dict[str, Any]) -> str:

@@ -16,7 +16,7 @@ from fullrank.cli.options import (
     chosen,
     reads,
 )
-from fullrank.cli.printing import bar, note_data, print_result
+from fullrank.cli.printing import bar, note_data, print_result, resumable
 
 
 @reads()
@@ -52,7 +52,7 @@ def fit(
         name = type(recipe).__name__
         raise ParameterError(f"{name} is not trained in rounds and has no checkpoint; leave out --checkpoint.")
     start = time.monotonic()
-    with bar() as progress:
+    with resumable(checkpoint is not None), bar() as progress:
         told = {"progress": lambda done, of, loss: progress and progress(f"{done} of {of}", done / of)}
         training = {**told, **({} if checkpoint is None else {"checkpoint": checkpoint})} if in_rounds else {}
         fitted = fit_recipe(recipe, train, seed, **training)

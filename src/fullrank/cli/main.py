@@ -19,14 +19,16 @@ from fullrank.cli.fit import fit
 from fullrank.cli.recommend import recommend
 from fullrank.cli.report import report
 from fullrank.cli.reproduce import reproduce
+from fullrank.cli.signals import CODE, termination
 from fullrank.cli.tune import tune
 from fullrank.cli.warmup import warmup
+from fullrank.data.memory import explain
 from fullrank.errors import FullrankError
 
 app = typer.Typer(
     name="fullrank",
     help="Recommenders trained and judged on the full ranking, when most feedback is missing.",
-    no_args_is_help=True,
+    invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -41,12 +43,15 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def common(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show where an unexpected failure happened.")] = False,
 ) -> None:
     """Options of all commands."""
+    if context.invoked_subcommand is None:  # as whoever types the bare name expects
+        print(context.get_help())
 
 
 for command in (demo, compare, report, reproduce, tune, fit, recommend, evaluate, data, warmup):
@@ -60,28 +65,46 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _run(arguments: list[str]) -> int:
-    try:
-        outcome: Any = app(arguments, standalone_mode=False)
-        sys.stdout.flush()
-        if outcome == 130:  # typer's word for Ctrl-C
-            raise KeyboardInterrupt
-        return outcome if isinstance(outcome, int) else 0
-    except FullrankError as error:
+    with termination() as terminated:
+        try:
+            outcome: Any = app(arguments, standalone_mode=False)
+            sys.stdout.flush()
+            if outcome == 130:  # typer's word for Ctrl-C
+                raise KeyboardInterrupt
+            return outcome if isinstance(outcome, int) else 0
+        except KeyboardInterrupt:
+            return _failed("terminated.", CODE) if terminated.yes else _failed("interrupted.", 130)
+        except BaseException as error:
+            return _explained(error, "--debug" in arguments)
+
+
+def _explained(error: BaseException, debug: bool) -> int:
+    """The line and the exit code of a failure."""
+    if isinstance(error, FullrankError):
         return _failed(str(error), error.exit_code)
-    except MemoryError:
-        return _failed("not enough memory; use less data or a larger machine.", 74)
-    except KeyboardInterrupt:
-        return _failed("interrupted.", 130)
-    except BrokenPipeError:  # whoever read our output has seen enough
+    if isinstance(error, MemoryError):
+        return _failed(explain(error), 74)
+    if isinstance(error, BrokenPipeError):  # whoever read our output has seen enough
         _give_up_stdout()
         return 0
-    except OSError as error:
+    if isinstance(error, OSError):
         _give_up_stdout()
         return _failed(f"the output cannot be written ({error.strerror or error}).", 74)
-    except Exception as error:
-        if hasattr(error, "format_message"):  # a usage error of the argument parser
-            return _failed(f"{error.format_message()} See 'fullrank --help'.", getattr(error, "exit_code", 2))
-        return _unexpected(error, "--debug" in arguments)
+    if hasattr(error, "format_message"):  # a usage error of the argument parser
+        return _failed(f"{_sentence(error.format_message())} {_help(error)}", getattr(error, "exit_code", 2))
+    if isinstance(error, Exception):
+        return _unexpected(error, debug)
+    raise error
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "?", "!")) else f"{text}."
+
+
+def _help(error: Any) -> str:
+    """Where to look for what a command takes."""
+    context = getattr(error, "ctx", None)
+    return f"See '{context.command_path if context is not None else 'fullrank'} --help'."
 
 
 def _give_up_stdout() -> None:

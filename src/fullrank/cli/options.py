@@ -129,9 +129,9 @@ def chosen(source: str, model: str | None, parameters: list[str], **reading: Any
 
 def data_plan(
     source: str, *, columns: str | None = None, scale: str | None = None, settings: list[str] | None = None,
-    quarantine: Path | None = None, **given: Any,
+    quarantine: Path | None = None, option: str = "--data-set", **given: Any,
 ) -> DataPlan:  # fmt: skip
-    """What to read and how, from the options of a command."""
+    """What to read and how, from the options of a command; `option` is what it calls those of a known data set."""
     from fullrank.experiments.inputs import KINDS
     from fullrank.experiments.plan import DataPlan
 
@@ -139,6 +139,6 @@ def data_plan(
         raise ParameterError(f"--kind: '{given['kind']}' is none; write {', '.join(KINDS)}.")
     return DataPlan(
         source=source, columns=parse_columns(columns), scale=tuple(listed(scale)) or None,
-        settings=parse_settings(settings or [], "--data-set") or None,
+        settings=parse_settings(settings or [], option) or None,
         quarantine=None if quarantine is None else str(quarantine), **given,
     )  # fmt: skip

@@ -87,3 +87,14 @@ def note_data(name: str, data: Any) -> None:
     intake = getattr(data, "intake", None)
     if intake is not None and intake.rows:
         note(f"{name}: {intake}")
+
+
+@contextmanager
+def resumable(kept: bool = True) -> Iterator[None]:
+    """Work that may be interrupted: where it is kept, whoever does it is told how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if kept:
+            note("What is done is kept; the same command goes on from there.")
+        raise

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fullrank.cli.options import Json
-from fullrank.cli.printing import note, print_json
+from fullrank.cli.printing import note, print_json, resumable
 from fullrank.errors import NoInputError, ParameterError
 
 if TYPE_CHECKING:
@@ -56,17 +56,17 @@ def _run(chosen: Sequence[Exhibit], data: Path | None, out: Path, json: bool) ->
     from fullrank.report.exhibits import write_site
 
     shown: list[dict[str, Any]] = []
-    try:
-        for one in _each(chosen, data, output_folder(out)):
-            shown.append(one)
-            if not json:
-                _print(_lines(one))
-    except KeyboardInterrupt:
-        _end(shown, json)
-        if shown:
-            note(f"pages: {write_site(shown, out)}")
-        note("What is done is kept; the same command goes on from there.")
-        raise
+    with resumable():
+        try:
+            for one in _each(chosen, data, output_folder(out)):
+                shown.append(one)
+                if not json:
+                    _print(_lines(one))
+        except KeyboardInterrupt:
+            _end(shown, json)
+            if shown:
+                note(f"pages: {write_site(shown, out)}")
+            raise
     _end(shown, json)
     note(f"pages: {out / 'index.html'}")
     return shown

@@ -14,7 +14,7 @@ from fullrank.cli.options import (
     chosen,
     reads,
 )
-from fullrank.cli.printing import bar, note_data, print_json
+from fullrank.cli.printing import bar, note_data, print_json, resumable
 
 
 @reads()
@@ -45,7 +45,7 @@ def tune(
     if plan is not None:
         said = {"split": plan.split, "relevant": plan.relevant, "metrics": plan.metrics or None, "seed": plan.seed}
     where = setting(loaded.data, kind=loaded.kind, **said)
-    with bar() as progress:
+    with resumable(journal is not None), bar() as progress:
         found = search(
             recipe, where.for_tuning(), trials=trials, metric=where.metrics[0], relevant=where.relevant,
             seed=where.seed, journal=journal,

@@ -6,12 +6,14 @@ import errno
 import os
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from glob import escape
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import IO
 
 from fullrank.errors import FullrankError, LockedError, NotAllowedError, OutputError, StorageError
+
+SUFFIX = ".fullrank.tmp"  # of files on the way to their names
 
 
 def write_bytes(path: str | Path, content: bytes, *, overwrite: bool = False) -> None:
@@ -25,9 +27,10 @@ def write_with(path: str | Path, write: Callable[[IO[bytes]], object], *, overwr
     On any failure the old file is as it was and nothing is left behind.
     """
     target = Path(path)
-    check_writable(target, overwrite=overwrite)
+    _check_writable(target, overwrite)
+    _remove_once(target.parent.absolute())
     with _explained(target):
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:100]}.", suffix=".tmp", dir=target.parent)
+        handle, temporary = _temporary(target)
         try:
             with os.fdopen(handle, "wb") as file:
                 write(file)
@@ -41,9 +44,48 @@ def write_with(path: str | Path, write: Callable[[IO[bytes]], object], *, overwr
         _sync_folder(target.parent)
 
 
+def _temporary(target: Path) -> tuple[int, str]:
+    """A file beside the target, open and locked while it is written: whoever finds it unlocked may remove it."""
+    while True:
+        handle, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", suffix=SUFFIX, dir=target.parent)
+        with suppress(OSError):  # where files cannot be locked, they are not removed either
+            _lock(handle, wait=True)
+        if os.fstat(handle).st_nlink:
+            return handle, name
+        os.close(handle)  # removed before it was locked
+
+
+def remove_half_written(folder: Path) -> None:
+    """Remove what processes that were killed left in the middle of writing; files of living ones are locked."""
+    for path in folder.glob(f".*{SUFFIX}"):
+        with suppress(OSError):
+            handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW)
+            try:
+                _lock(handle)
+                path.unlink()
+            finally:
+                os.close(handle)
+
+
+@cache
+def _remove_once(folder: Path) -> None:
+    """The same, in the life of a process: it is asked before every file that is written."""
+    remove_half_written(folder)
+
+
+def _lock(handle: int, *, wait: bool = False) -> None:
+    import fcntl
+
+    fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+
+
 def check_writable(path: str | Path, *, overwrite: bool = False) -> None:
-    """Refuse, before the work starts, an output that could not be written after it."""
-    target = Path(path)
+    """Refuse, before the work starts, an output that could not be written after it; remove what was half written."""
+    _check_writable(Path(path), overwrite)
+    remove_half_written(Path(path).parent)
+
+
+def _check_writable(target: Path, overwrite: bool) -> None:
     if target.is_dir():
         raise OutputError(f"{target}: is a folder; give the path of a file.")
     if target.exists() and not overwrite:
@@ -57,22 +99,19 @@ def check_writable(path: str | Path, *, overwrite: bool = False) -> None:
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Only one process at a time works at this; the lock is beside it and ends with the process, however it ends."""
-    import fcntl
-
     lock = path.with_name(path.name + ".lock")
     with _explained(lock):
         opened = lock.open("a+")
     with opened as file:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(file.fileno())
         except OSError:
             file.seek(0)
             raise LockedError(f"{path}: locked by process {file.read() or '?'}; wait for it.") from None
         file.truncate(0)
         file.write(str(os.getpid()))
         file.flush()
-        for half_written in path.parent.glob(f".{escape(path.name[:100])}.*.tmp"):
-            half_written.unlink(missing_ok=True)  # by a process that was killed
+        remove_half_written(path.parent)
         yield
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.data.ids import STRING, Codes
+from fullrank.data.ids import STRING, Codes, check_unmasked
 from fullrank.data.times import Times
 from fullrank.errors import DataError, check
 from fullrank.kernels.threads import in_parallel
@@ -42,6 +42,7 @@ def same_column(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
 
 def checked_codes(codes: NDArray[Any], n: int, what: str) -> Codes:
     """Codes as read-only int32 inside 0..n-1, or an error: compiled loops trust them."""
+    check_unmasked(codes, f"{what} code")
     array = np.asarray(codes)
     if array.ndim != 1 or (array.dtype.kind not in "iu" and len(array)):
         raise DataError(f"{what} codes must be one column of integers, got {array.dtype} of shape {array.shape}.")
@@ -53,6 +54,7 @@ def checked_codes(codes: NDArray[Any], n: int, what: str) -> Codes:
 
 def checked_values(values: Any, what: str = "value") -> Values:
     """Values as float32: finite, and 0 or between 1e-12 and 1e12 in size."""
+    check_unmasked(values, what)
     array = np.asarray(values)
     if array.ndim != 1 or array.dtype.kind not in "fiub":
         raise DataError(f"{what} must be one column of numbers, got {array.dtype} of shape {array.shape}.")

@@ -170,6 +170,7 @@ def is_canonical_integer(text: str) -> bool:
 
 def as_names(names: Iterable[Name] | NDArray[Any]) -> NDArray[Any]:
     """A fresh column of names as int64 or as strings; floats, blanks and mixtures are refused."""
+    check_unmasked(names, "id")
     if isinstance(names, np.ndarray) and names.ndim != 1:
         raise DataError(f"ids must be one column, got an array of shape {names.shape}.")
     if isinstance(names, np.ndarray) and names.dtype.kind in "iu":
@@ -185,6 +186,12 @@ def as_names(names: Iterable[Name] | NDArray[Any]) -> NDArray[Any]:
             return np.array(column, dtype=np.int64)
         raise DataError("an integer id does not fit in 64 bits; pass these ids as strings.")
     raise _mixture(column)
+
+
+def check_unmasked(column: Any, what: str) -> None:
+    """Refuse masked cells: NumPy would give what lies below the mask."""
+    if isinstance(column, np.ma.MaskedArray) and (mask := np.ma.getmaskarray(column)).any():
+        raise DataError(f"{what} is masked in row {int(mask.argmax())}; give every row one, or leave the row out.")
 
 
 def _as_int64(names: NDArray[Any]) -> NDArray[np.int64]:

@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-import numpy as np
-
 from fullrank.data import graded, interactions
 from fullrank.data.canonical import TINY, Duplicates, Values
 from fullrank.data.graded import Graded
@@ -21,8 +19,9 @@ from fullrank.data.memory import check_address_space, check_fits
 from fullrank.data.preferences import Preferences, preferences
 from fullrank.data.reading.dialect import HEAD, Dialect, first_names, sniff
 from fullrank.data.reading.fields import Column, Field, Hints, Kind, locate, plain
+from fullrank.data.reading.options import check_actions, check_options
 from fullrank.data.reading.refusals import OnBad, Refusals
-from fullrank.data.times import UNITS
+from fullrank.data.reading.sparse import from_sparse, is_sparse
 from fullrank.errors import DataError, check, shown
 
 if TYPE_CHECKING:
@@ -62,16 +61,17 @@ def read(
 
     `feedback="implicit"` wants values above 0 (counts) and adds up duplicates. `duplicates`: see
     `Interactions.of`. `scale=(1, 5)` refuses values outside. `users`, `items`: catalogues that may
-    hold some without feedback. Further options, see `read_table`: `separator`, `header`, `decimal`, `encoding`,
-    `time_unit`, `time_format`, `on_bad`, `quarantine`.
+    hold some without feedback, or the names of a matrix' rows and columns. Further options, see `read_table`:
+    `separator`, `header`, `decimal`, `encoding`, `time_unit`, `time_format`, `on_bad`, `quarantine`.
 
     >>> read({"user": ["ann", "bob"], "item": [7, 8], "rating": [5, 3]})
     Interactions(2 rows, 2 users, 2 items, values 3..5)
     """
-    check("feedback", feedback, feedback in (None, "explicit", "implicit"), "'explicit' or 'implicit'")
-    if _is_sparse(source):
-        return _from_sparse(source, duplicates or "sum", feedback, scale)
+    check_options(options, feedback=feedback, duplicates=duplicates, scale=scale)
     limits = _limits(feedback, scale)
+    if is_sparse(source):
+        check("columns", columns, columns is None, "left out for a sparse matrix, whose rows are users")
+        return from_sparse(source, duplicates or "sum", limits, users, items)
     fields = [
         replace(field, **limits) if field.role == "value" else field for field in _fields("interactions", columns)
     ]
@@ -93,6 +93,8 @@ def read_sessions(
     ...               scale=("shown", "bought"))
     Graded(1 cases, 2 offers, 1 users, 2 items)
     """
+    check_options(options)
+    check_actions(scale)
     fields = {field.role: field for field in _fields("sessions", columns)}
     fields.pop("action" if scale is None else "grade", None)
     if scale is None:
@@ -123,6 +125,7 @@ def read_preferences(source: Any, columns: Columns = None, **options: Any) -> Pr
     >>> read_preferences({"user": [1], "better": ["tea"], "worse": ["jam"]})
     Preferences(1 of 1 users over 2 items)
     """
+    check_options(options)
     table = read_table(source, _fields("preferences", columns), **options)
     user, better, worse = (table.columns[role] for role in ("user", "better", "worse"))
     return preferences(user, better, worse, table.ids["user"], table.ids["item"], table.intake)
@@ -134,6 +137,7 @@ def column_names(source: str | os.PathLike[str], separator: str | None = None, e
 
     with Stream(source) as stream:
         if stream.magic.startswith(b"PAR1") and stream.regular:
+            check_address_space()
             import polars as pl
 
             return {plain(name) for name in pl.scan_parquet(stream.name).collect_schema().names()}
@@ -171,9 +175,9 @@ def read_table(
     read in two ways is an error. `on_bad`: the first bad row is an "error", or all are left out and counted ("skip"),
     or also listed in the file `quarantine` ("quarantine").
     """
-    check("decimal", decimal, decimal in (".", ","), "'.' or ','")
-    check("time_unit", time_unit, time_unit is None or time_unit in UNITS, f"one of {', '.join(UNITS)}")
-    check_address_space()
+    from fullrank.data.reading.stream import Stream, check_room
+
+    check_room(source)
     hints = Hints(decimal, time_unit, time_format)
     if not isinstance(source, str | os.PathLike):
         from fullrank.data.reading.typed import frame_batches
@@ -181,8 +185,6 @@ def read_table(
         refusals = Refusals(type(source).__name__, on_bad, quarantine, places="row")
         into = _Collector(fields, refusals, text=False)
         return into.collect(frame_batches(source, fields, refusals, hints, into.prepare))
-    from fullrank.data.reading.stream import Stream
-
     with Stream(source) as stream:
         if stream.magic.startswith(b"PAR1") and stream.regular:
             from fullrank.data.reading.typed import parquet_batches
@@ -318,35 +320,3 @@ def _limits(feedback: Feedback | None, scale: tuple[float, float] | None) -> dic
         rule = "in implicit feedback, where values are counts above 0; leave it out, or read as feedback='explicit'"
         return {"least": TINY, "most": most, "rule": rule}
     return {"least": least, "most": most, "rule": f"is outside the scale {scale}; correct it, or give another scale"}
-
-
-def _is_sparse(source: Any) -> bool:
-    return type(source).__module__.startswith("scipy.sparse")
-
-
-def _from_sparse(matrix: Any, duplicates: Duplicates, feedback: Feedback | None, scale: Any) -> Interactions:
-    """A users x items matrix; stored zeros are no feedback, repeated entries add up unless told otherwise."""
-    n_users, n_items = matrix.shape
-    try:
-        if hasattr(matrix, "check_format"):
-            matrix.check_format(full_check=True)  # compiled loops trust the indices
-        entries = matrix.tocoo()
-    except ValueError as error:
-        raise DataError(f"the sparse matrix is inconsistent ({error}); rebuild it.") from error
-    user, item, value = entries.row, entries.col, entries.data
-    stored = value != 0  # NaN is kept, to be refused by the check
-    intake = Intake(len(value), dropped={"explicit zero": int((~stored).sum())} if not stored.all() else {})
-    from fullrank.data.canonical import checked_codes, checked_values
-
-    values = checked_values(value[stored])
-    limits = _limits(feedback, scale)
-    wrong = (values < np.float32(limits["least"])) | (values > np.float32(limits["most"]))
-    if wrong.any():
-        raise DataError(f"the sparse matrix: value {float(values[wrong][0]):g} {limits['rule']}.")
-    users, items = Ids.numbered(n_users), Ids.numbered(n_items)
-    columns = {
-        "user": checked_codes(user[stored], n_users, "user"),
-        "item": checked_codes(item[stored], n_items, "item"),
-        "value": values,
-    }
-    return interactions.canonical(columns, users, items, duplicates, intake)

@@ -7,11 +7,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from fullrank.data.ids import check_unmasked
 from fullrank.errors import DataError
 
 Times: TypeAlias = NDArray[np.datetime64]
 
 MICROSECONDS = np.dtype("datetime64[us]")
+LATEST = np.datetime64(2**63 - 1, "us")
 YEAR_5138 = 10**11  # seconds; a later time is one given in milliseconds
 UNIT_NAMES = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 UNITS = tuple(UNIT_NAMES)
@@ -25,6 +27,7 @@ def checked_times(times: Any) -> Times:
     array(['1970-01-01T00:00:00.000000', '1970-01-01T00:00:01.500000'],
           dtype='datetime64[us]')
     """
+    check_unmasked(times, "time")
     array = np.asarray(times)
     if array.ndim != 1 or array.dtype.kind not in "iufM":
         raise DataError(f"time must be one column of numbers or datetime64, got {array.dtype} of shape {array.shape}.")
@@ -33,7 +36,7 @@ def checked_times(times: Any) -> Times:
         bad = missing | (array < 0) | (array >= YEAR_5138)
         seconds = array
     else:
-        array = array if array.dtype == MICROSECONDS else array.astype(MICROSECONDS)
+        array = in_microseconds(array)
         bad = ~times_ok(array)
         seconds = np.where(np.isnat(array), np.nan, array.view(np.int64) / 1e6) if bad.any() else array
     if bad.any():
@@ -45,6 +48,22 @@ def checked_times(times: Any) -> Times:
         array = array.copy()
         array.flags.writeable = False
     return array
+
+
+def in_microseconds(times: Times) -> Times:
+    """Times of any unit as datetime64[us]; those that would not fit become the latest there is, and are refused so.
+
+    >>> in_microseconds(np.array(["2026-01-31", "900000-01-01"], dtype="datetime64[D]")).astype(int) > 2**62
+    array([False,  True])
+    """
+    micros = times.astype(MICROSECONDS)
+    wrapped = ~np.isnat(times) & (micros.astype(times.dtype) != times) if coarser(times.dtype) else np.False_
+    return np.where(wrapped, LATEST, micros) if wrapped.any() else micros
+
+
+def coarser(dtype: np.dtype[Any]) -> bool:
+    """Whether a unit of time is longer than a microsecond."""
+    return np.datetime_data(dtype)[0] in ("Y", "M", "W", "D", "h", "m", "s", "ms")
 
 
 def times_ok(times: Times) -> NDArray[np.bool_]:

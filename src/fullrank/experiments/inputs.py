@@ -54,6 +54,8 @@ def load(
         if scale is None and "action" in named and "grade" not in named:
             raise ParameterError(f"{source}: actions need their scale, worst first: --scale shown,clicked,bought.")
         return Loaded(source, read_sessions(source, columns, scale=scale, **given), "sessions")
+    if scale is not None:
+        raise ParameterError(f"{source}: a scale of actions is for sessions, and none are read; say --kind sessions.")
     feedback: Any = "implicit" if kind == "events" else None
     return Loaded(source, read(source, columns, **{"feedback": feedback, **given}), kind)
 

@@ -40,9 +40,9 @@ class DataPlan(BaseModel):
     quarantine: str | None = None
     settings: dict[str, Any] | None = None
 
-    def load(self) -> Loaded:
-        """Read it."""
-        given = self.model_dump(exclude={"source", "kind", "columns", "scale", "settings"})
+    def load(self, **more: Any) -> Loaded:
+        """Read it; `more` are options of `read` that no plan has."""
+        given = self.model_dump(exclude={"source", "kind", "columns", "scale", "settings"}) | more
         return load(
             self.source, kind=self.kind, columns=self.columns, scale=self.scale, settings=self.settings, **given
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
 import gzip
 import lzma
 import os
@@ -11,13 +10,16 @@ import stat
 import sys
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Self
 
-from fullrank.errors import DataError, NoInputError, NotAllowedError, StorageError
+from fullrank.data.memory import check_address_space
+from fullrank.data.reading.expanders import EXPANDERS
+from fullrank.errors import DataError, FullrankError, NoInputError, NotAllowedError, StorageError
 
+PIECE = 1 << 20  # bytes expanded at a time
 BOMB_SIZE = 64 << 20  # expanded bytes before the ratio below counts
 BOMB_RATIO = 500  # text of ratings compresses 3 to 20 times
 
@@ -51,23 +53,31 @@ class Stream:
 
     @property
     def consumed(self) -> int:
-        """Bytes on disk read so far."""
-        return self._file.tell() if self.regular else self.expanded
+        """Bytes on disk, or of the pipe, read so far."""
+        place: int = self._file.tell()
+        return place
 
     def read(self, n: int) -> bytes:
         """The next n bytes; fewer only at the end."""
-        with self._explained():
-            data = _fill(self._source, n)
-        self.expanded += len(data)
-        if self.compression and self.regular and self.expanded > BOMB_SIZE:
-            ratio = self.expanded / max(self.consumed, 1)
-            if ratio > BOMB_RATIO:
-                raise DataError(
-                    f"{self.name}: expands more than {BOMB_RATIO} times ({self.expanded:,} bytes so far); "
-                    "decompress it yourself if you trust it."
-                )
-        if len(data) < n:
+        parts: list[bytes] = []
+        missing = n
+        while missing and (data := self._piece(missing)):
+            parts.append(data)
+            missing -= len(data)
+        if missing:
             self._check_unchanged()
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def _piece(self, n: int) -> bytes:
+        """Some of the next n bytes; none at the end."""
+        with self._explained():
+            data: bytes = self._source.read(min(n, PIECE) if self.compression else n)
+        self.expanded += len(data)
+        if self.compression and self.expanded > max(BOMB_SIZE, BOMB_RATIO * self.consumed):
+            raise DataError(
+                f"{self.name}: expands more than {BOMB_RATIO} times ({self.expanded:,} bytes so far); "
+                "decompress it yourself if you trust it."
+            )
         return data
 
     def _check_unchanged(self) -> None:
@@ -82,6 +92,8 @@ class Stream:
             yield
         except EOFError as error:
             raise DataError(f"{self.name}: unexpected end of the {kind} data; fetch the file again.") from error
+        except FullrankError:
+            raise
         except (zlib.error, gzip.BadGzipFile, zipfile.BadZipFile, lzma.LZMAError, ValueError) as error:
             raise DataError(f"{self.name}: the {kind} data is damaged ({error}); fetch the file again.") from error
         except OSError as error:
@@ -133,7 +145,7 @@ class _Pipe:
 
     def __init__(self, file: IO[bytes]) -> None:
         self.fileno, self.close = file.fileno, file.close
-        self._ahead = b""
+        self._ahead, self._taken = b"", 0
 
     def peek(self, n: int) -> bytes:
         while len(self._ahead) < n and (data := self._more(n)):
@@ -142,72 +154,25 @@ class _Pipe:
 
     def read(self, n: int) -> bytes:
         data, self._ahead = self._ahead[:n], self._ahead[n:]
-        return data or self._more(n)
+        data = data or self._more(n)
+        self._taken += len(data)
+        return data
+
+    def tell(self) -> int:
+        return self._taken
 
     def _more(self, n: int) -> bytes:
         select.select([self.fileno()], [], [])
         return os.read(self.fileno(), min(n, 1 << 20))
 
 
-def _fill(source: Any, n: int) -> bytes:
-    """n bytes, however little the source gives at a time."""
-    data: bytes = source.read(n)
-    if not data or len(data) == n:
-        return data
-    parts = [data]
-    missing = n - len(data)
-    while missing and (data := source.read(missing)):
-        parts.append(data)
-        missing -= len(data)
-    return b"".join(parts)
-
-
-class _Zstandard:
-    """Zstandard frames as a file: the library's own reader takes a cut-off file for a whole one."""
-
-    def __init__(self, file: IO[bytes], name: str) -> None:
-        import zstandard
-
-        self._new = zstandard.ZstdDecompressor().decompressobj
-        self._error = zstandard.ZstdError
-        self._file, self._rest = file, b""
-        self._frame: Any = None
-
-    def read(self, n: int) -> bytes:
-        while True:
-            block = self._rest or self._file.read(1 << 17)
-            self._rest = b""
-            if not block:
-                if self._frame is not None:
-                    raise EOFError
-                return b""
-            self._frame = self._frame or self._new()
-            try:
-                data: bytes = self._frame.decompress(block)
-            except self._error as error:
-                raise ValueError(str(error)) from error
-            if self._frame.eof:
-                self._rest, self._frame = self._frame.unused_data, None
-            if data:
-                return data
-
-
-def _only_member(file: IO[bytes], name: str) -> IO[bytes]:
-    if not hasattr(file, "seek"):
-        raise DataError(f"{name}: a zip file cannot be read from a pipe; pass its path.")
-    archive = zipfile.ZipFile(file)
-    members = [entry for entry in archive.infolist() if not entry.is_dir()]
-    if len(members) != 1:
-        raise DataError(f"{name}: the zip file holds {len(members)} files; extract the one to read.")
-    if members[0].flag_bits & 1:
-        raise DataError(f"{name}: the zip file is encrypted; extract it first.")
-    return archive.open(members[0])
-
-
-EXPANDERS: dict[bytes, tuple[str, Callable[[Any, str], Any]]] = {
-    b"\x1f\x8b": ("gzip", lambda file, _: gzip.GzipFile(fileobj=file)),
-    b"\x28\xb5\x2f\xfd": ("zstandard", _Zstandard),
-    b"PK\x03\x04": ("zip", _only_member),
-    b"BZh": ("bzip2", lambda file, _: bz2.BZ2File(file)),
-    b"\xfd7zXZ\x00": ("xz", lambda file, _: lzma.LZMAFile(file)),  # noqa: SIM115 (closed with the file below it)
-}
+def check_room(source: str | os.PathLike[str] | object) -> None:
+    """Refuse to start where the address space does not suffice; a file that is a bomb is called one even then."""
+    try:
+        check_address_space()
+    except StorageError:
+        if isinstance(source, str | os.PathLike) and Path(source).is_file():
+            with Stream(source) as stream:
+                while stream.compression and stream.expanded <= 2 * BOMB_SIZE and stream.read(PIECE):
+                    pass
+        raise

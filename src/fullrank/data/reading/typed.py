@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from fullrank.data.reading.columns import convert, explain
+from fullrank.data.memory import check_fits
+from fullrank.data.reading.columns import Mask, convert, explain
 from fullrank.data.reading.dates import as_written
 from fullrank.data.reading.fields import Field, Hints, locate
 from fullrank.data.reading.refusals import Refusals, Refused
+from fullrank.data.reading.series import polars_series as polars_series
 from fullrank.data.reading.text import Batch, Prepare, selected
 from fullrank.errors import DataError, shown
 from fullrank.kernels.threads import in_order
 
 ROWS = 1 << 18  # in a batch
+ROW = 40  # bytes a row takes while it is read
+YEARS = -62_135_596_800, 253_402_300_800  # seconds from 1970 to the years 1 and 10000: Python knows no others
+PER_SECOND = {"ms": 1_000, "us": 1_000_000}
 
 
 def parquet_batches(
@@ -29,12 +33,14 @@ def parquet_batches(
     try:
         lazy = pl.scan_parquet(path, glob=False)
         columns = lazy.collect_schema().names()
+        rows = lazy.select(pl.len()).collect().item()
+        check_fits(rows * ROW, f"{path}: {rows:,} rows")
         places = locate(fields, columns, len(columns), path)
         chosen = lazy.select(pl.col(columns[place]) for place in places.values())
         by_role = _by_role(fields, places, columns)
         frames = chosen.collect_batches(chunk_size=ROWS, maintain_order=True)
         yield from typed_batches(frames, by_role, refusals, hints, prepare)
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         reason = str(error).splitlines()[0]
         raise DataError(f"{path}: not a whole parquet file ({shown(reason)}); fetch or write it again.") from error
 
@@ -44,16 +50,24 @@ def frame_batches(
 ) -> Iterator[Batch]:
     """The wanted columns of any data frame that narwhals knows, or of a mapping of columns."""
     table = frame if isinstance(frame, Mapping) else narwhals_frame(frame)
-    columns = [str(column) for column in (table if isinstance(table, Mapping) else table.columns)]
+    names = list(table if isinstance(table, Mapping) else table.columns)
+    columns = [str(name) for name in names]
+    if any(isinstance(name, int) for name in names):  # an integer is such a name, no position
+        fields = [replace(field, column=None if field.column is None else str(field.column)) for field in fields]
     places = locate(fields, columns, len(columns), refusals.name)
     chosen = _by_role(fields, places, columns)
-    series = [polars_series(table[field_column], field_column) for field_column in chosen]
+    series = [polars_series(_column(table, names, columns.index(column)), column) for column in chosen]
     if len({len(column) for column in series}) > 1:
         lengths = {column.name: len(column) for column in series}
         raise DataError(f"{refusals.name}: columns of different lengths {lengths}; give columns of one length.")
     whole = pl.DataFrame(series)
     frames = (whole.slice(first, ROWS) for first in range(0, whole.height, ROWS))
     yield from typed_batches(frames, chosen, refusals, hints, prepare)
+
+
+def _column(table: Any, names: Sequence[Any], place: int) -> Any:
+    """A column by its place: names need be no strings."""
+    return table[names[place]] if isinstance(table, Mapping) else table[:, place]
 
 
 def _by_role(fields: Sequence[Field], places: dict[str, int], columns: Sequence[str]) -> dict[str, Field]:
@@ -90,14 +104,42 @@ def _converted(frame: pl.DataFrame, fields: dict[str, Field], prepare: Prepare) 
     keep = np.ones(frame.height, dtype=bool)
     refused: list[Refused] = []
     for name, field in fields.items():
-        columns[field.role], bad = convert(frame[name], field)
+        column, beyond = _within_years(_within_64_bits(frame[name], field))
+        frame = frame.with_columns(column)
+        columns[field.role], bad = convert(column, field)
         for row in np.flatnonzero(bad & keep).tolist():
-            reason, message = explain(field, frame[name][row])
+            reason, message = explain(field, column[row])
+            if beyond[row]:
+                reason = f"{field.role} out of range"
+                message = f"{field.role} is outside the years 1 to 9999; correct or remove it."
             refused.append(Refused(row, reason, f"column '{name}': {message}", str(frame.row(row))))
         keep &= ~bad
     if refused:
         columns = {role: selected(column, keep) for role, column in columns.items()}
     return {role: prepare(role, column) for role, column in columns.items()}, refused
+
+
+def _within_64_bits(column: pl.Series, field: Field) -> pl.Series:
+    """The same column; ids that no code could be put to are refused."""
+    if field.kind == "id" and column.dtype in (pl.Int128, pl.UInt128) and len(column.drop_nulls()):
+        low, high = int(column.min()), int(column.max())  # type: ignore[arg-type]
+        if low < -(2**63) or high >= 2**63:
+            raise DataError(f"column '{column.name}' has ids beyond 63 bits; convert it to strings.")
+    return column
+
+
+def _within_years(column: pl.Series) -> tuple[pl.Series, Mask]:
+    """Times outside the years that Python knows as missing ones, and where they are."""
+    if column.dtype == pl.Date:
+        low, high = (seconds // 86_400 for seconds in YEARS)
+    elif isinstance(column.dtype, pl.Datetime) and column.dtype.time_unit != "ns":  # those reach from 1677 to 2262
+        low, high = (seconds * PER_SECOND[column.dtype.time_unit] for seconds in YEARS)
+    else:
+        return column, np.zeros(len(column), dtype=bool)
+    within = column.to_physical().is_between(low, high, closed="left").fill_null(True)
+    if within.all():
+        return column, ~within.to_numpy()
+    return column.to_frame().select(pl.when(within).then(pl.col(column.name)))[column.name], ~within.to_numpy()
 
 
 def narwhals_frame(frame: Any) -> Any:
@@ -106,59 +148,14 @@ def narwhals_frame(frame: Any) -> Any:
 
     try:
         table = narwhals.from_native(frame)
+        _ = table.columns if isinstance(table, narwhals.DataFrame) else None
+    except narwhals.exceptions.DuplicateError:
+        names = list(frame.column_names if hasattr(frame, "column_names") else frame.columns)
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"{type(frame).__name__}: column {shown(twice)} occurs twice; rename one of them.") from None
     except TypeError:
         raise DataError(
             f"cannot read a {type(frame).__name__}; pass a path, a data frame, a sparse matrix, "
             "or a dict of columns such as {'user': [...], 'item': [...]}."
         ) from None
     return table.collect() if isinstance(table, narwhals.LazyFrame) else table
-
-
-def polars_series(column: Any, name: str) -> pl.Series:
-    """A column as a polars series; types that cannot hold what is wanted are refused."""
-    native = column.to_native() if hasattr(column, "to_native") else column
-    if isinstance(native, pl.Series):
-        return native.alias(name)
-    if isinstance(getattr(native, "dtype", None), np.dtype):
-        return _from_array(np.asarray(native), name)
-    if hasattr(native, "__arrow_c_stream__") or hasattr(native, "__arrow_c_array__"):
-        try:
-            return pl.Series(name, native)
-        except ImportError:  # pandas hands over Arrow columns only with pyarrow installed
-            pass
-    cells = list(native)
-    if any(isinstance(cell, str) or _is_missing(cell) for cell in cells):
-        return _from_objects(cells, name)  # NumPy's fixed-width strings would lose trailing NULs
-    return _from_array(np.asarray(cells), name)
-
-
-def _from_array(array: NDArray[Any], name: str) -> pl.Series:
-    if array.ndim != 1:
-        raise DataError(f"column '{name}' has shape {array.shape}; expected one column.")
-    if array.dtype.kind in "iufb":
-        return pl.Series(name, np.ascontiguousarray(array.astype(array.dtype.newbyteorder("="), copy=False)))
-    if array.dtype.kind == "M":
-        return pl.Series(name, array.astype("datetime64[us]"))
-    return _from_objects(array.tolist(), name)
-
-
-def _from_objects(cells: list[Any], name: str) -> pl.Series:
-    cells = [None if _is_missing(cell) else cell for cell in cells]
-    kinds = {type(cell) for cell in cells if cell is not None}
-    try:
-        if all(issubclass(kind, str) for kind in kinds):
-            return pl.Series(name, cells, dtype=pl.String)
-        return pl.Series(name, cells, strict=True)
-    except UnicodeEncodeError:
-        raise DataError(
-            f"column '{name}' has text with a lone surrogate, which is no valid unicode; repair it."
-        ) from None
-    except (TypeError, OverflowError, pl.exceptions.PolarsError):
-        found = ", ".join(sorted(kind.__name__ for kind in kinds))
-        raise DataError(f"column '{name}' mixes {found}; convert it to one type (1 is not '1').") from None
-
-
-def _is_missing(cell: Any) -> bool:
-    if isinstance(cell, float):
-        return math.isnan(cell)
-    return cell is None or type(cell).__name__ in ("NAType", "NaTType")

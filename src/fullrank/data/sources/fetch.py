@@ -12,18 +12,18 @@ from contextlib import contextmanager, suppress
 from http.client import HTTPException
 from pathlib import Path
 from typing import IO, Any
-from urllib.error import HTTPError, URLError
 from urllib.parse import unquote, urlsplit
-from urllib.request import Request, urlopen
 
 from fullrank.data.atomic import write_with
 from fullrank.data.sources.files import home
 from fullrank.data.sources.source import Dataset, Download, Downloaded, Progress
 from fullrank.data.sources.unpack import is_archive, unpack
+from fullrank.data.sources.web import Deadline, opened
 from fullrank.errors import DataError, NoInputError, NotAllowedError, OutputError, ParameterError, StorageError, check
 
-TIMEOUT = 30  # seconds without a byte
 PIECE = 1 << 20
+PATIENCE = 60.0  # seconds a download may take, whatever its size
+SLOWEST = 32 << 10  # bytes a second that it must come in with, beyond that
 
 
 def download(
@@ -115,46 +115,22 @@ def _fetch_into(file: Download, work: Path, fresh: Path, progress: Progress | No
 
 
 def fetch(file: Download, target: Path, progress: Progress | None = None) -> None:
-    """One file of the web under this path: within its limit, complete, and with its checksum."""
+    """One file of the web under this path: within its limit and its time, complete, and with its checksum."""
+    with opened(file.address) as answer:
+        write_with(target, lambda out: _copy(answer, out, file, progress))
+
+
+def _copy(answer: Any, out: IO[bytes], file: Download, progress: Progress | None) -> None:
     kind, _, expected = (file.checksum or "").partition(":")
     digest = hashlib.new(kind, usedforsecurity=False) if kind else None
-    with _opened(file.address) as answer:
-        length = answer.headers.get("Content-Length")
-        total = int(length) if length and length.isdigit() else None
-        write_with(target, lambda out: _copy(answer, out, file, total, digest, progress))
-    if digest is not None and digest.hexdigest() != expected:
-        raise DataError(
-            f"{file.address}: the {kind} checksum is {digest.hexdigest()}, expected {expected}; "
-            "the file changed or was damaged on the way, and nothing was kept."
-        )
-
-
-@contextmanager
-def _opened(address: str) -> Iterator[Any]:
-    check("address", address, address.startswith(("https://", "http://")), "an http or https address")
-    try:
-        answer = urlopen(Request(address, headers={"User-Agent": "fullrank"}), timeout=TIMEOUT)
-    except HTTPError as error:
-        error.close()
-        raise NoInputError(
-            f"{address}: the server answered {error.code} ({error.reason}); is it still there?"
-        ) from error
-    except (URLError, HTTPException, OSError) as error:
-        reason = getattr(error, "reason", None) or error
-        raise NoInputError(
-            f"{address}: cannot be reached ({reason}); check the network, or fetch it elsewhere and pass its folder."
-        ) from error
-    with answer:
-        yield answer
-
-
-def _copy(
-    answer: Any, out: IO[bytes], file: Download, total: int | None, digest: Any, progress: Progress | None
-) -> None:
+    length = answer.headers.get("Content-Length")
+    total = int(length) if length and length.isdigit() else None
+    deadline = Deadline(file.address, PATIENCE + (total or file.limit) / SLOWEST)
     done = 0
     while True:
         if max(done, total or 0) > file.limit:
             raise StorageError(f"{file.address}: more than {file.limit:,} bytes, the most expected; nothing was kept.")
+        deadline.check(done)
         piece = _piece(answer, file, done)
         if not piece:
             break
@@ -166,11 +142,17 @@ def _copy(
             progress(done, total)
     if total is not None and done != total:
         raise StorageError(f"{file.address}: broke off after {done:,} of {total:,} bytes; try again.")
+    if digest is not None and digest.hexdigest() != expected:
+        raise DataError(
+            f"{file.address}: the {kind} checksum is {digest.hexdigest()}, expected {expected}; "
+            "the file changed or was damaged on the way, and nothing was kept."
+        )
 
 
 def _piece(answer: Any, file: Download, done: int) -> bytes:
+    """What has come in, at most so much; never waiting until it is so much."""
     try:
-        piece: bytes = answer.read(PIECE)
+        piece: bytes = answer.read1(PIECE)
     except (HTTPException, OSError) as error:
         raise StorageError(f"{file.address}: broke off after {done:,} bytes ({error}); try again.") from error
     return piece

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from fullrank.data.memory import check_address_space
 from fullrank.data.reading.stream import Stream
 from fullrank.data.sources.source import Dataset
 from fullrank.errors import DataError, NoInputError, NotAllowedError, shown
@@ -26,14 +27,9 @@ UNIT = "\x1f"  # a separator that text does not have
 def roots() -> list[Path]:
     """The folders that hold data sets by name, in the order they are looked through.
 
-    $FULLRANK_DATA; ../shared/data, seen from the current folder and from a checkout of this project;
-    $XDG_CACHE_HOME/fullrank or ~/.cache/fullrank.
+    $FULLRANK_DATA; $XDG_CACHE_HOME/fullrank or ~/.cache/fullrank.
     """
-    checkout = Path(__file__).resolve().parents[4]
-    found = [Path("../shared/data").resolve()]
-    if (checkout / "pyproject.toml").is_file():
-        found.append(checkout.parent / "shared" / "data")
-    return list(dict.fromkeys([*_chosen(), *found, *_cache()]))
+    return list(dict.fromkeys([*_chosen(), *_cache()]))
 
 
 def home() -> Path | None:
@@ -154,6 +150,7 @@ def table(
     encoding: str = "utf-8",
 ) -> pl.DataFrame:  # fmt: skip
     """A small table as strings: with a header the columns are found by name, else by position."""
+    check_address_space()
     import polars as pl
 
     text = decoded(path, encoding).rstrip("\n")

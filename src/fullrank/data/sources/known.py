@@ -93,9 +93,8 @@ def names() -> list[str]:
 def load(source: str | os.PathLike[str], **options: Any) -> Source[Any]:
     """A data set by its name, or from a folder whose name or files tell which it is.
 
-    A name is looked for in $FULLRANK_DATA, in ../shared/data (seen from the current folder, and from a
-    checkout of this project) and in ~/.cache/fullrank; nothing is fetched. Options are those of the
-    data set's own function: load("ml-1m", catalogue=True) is movielens_1m(catalogue=True).
+    A name is looked for in $FULLRANK_DATA and in ~/.cache/fullrank; nothing is fetched. Options are those of
+    the data set's own function: load("ml-1m", catalogue=True) is movielens_1m(catalogue=True).
     """
     if isinstance(source, str) and source in KNOWN:
         return _read(KNOWN[source], None, options)

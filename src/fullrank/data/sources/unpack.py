@@ -10,11 +10,13 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, NamedTuple
 
 from fullrank.data.atomic import write_with
-from fullrank.data.reading.stream import BOMB_RATIO, BOMB_SIZE
+from fullrank.data.reading.expanders import zip_fault
+from fullrank.data.reading.stream import BOMB_RATIO, BOMB_SIZE, PIECE, Stream
 from fullrank.errors import DataError, FullrankError, StorageError, shown
 
 MOST_FILES = 100_000
@@ -45,23 +47,37 @@ def unpack(archive: Path, into: Path) -> None:
     not fit on the disk.
     """
     into.mkdir(exist_ok=True)
-    _unpack(archive, into)
+    budget = Budget(archive.name, max(BOMB_SIZE, BOMB_RATIO * archive.stat().st_size), MOST_FILES)
+    _unpack(archive, into, budget)
     for inner in sorted(into.rglob("*.tar")):
-        _unpack(inner, inner.parent)
+        _unpack(inner, inner.parent, budget)
         inner.unlink()
 
 
-def _unpack(archive: Path, into: Path) -> None:
-    most = max(BOMB_SIZE, BOMB_RATIO * archive.stat().st_size)
-    total = 0
+@dataclass
+class Budget:
+    """What an archive may expand to, with all that is in those inside it."""
+
+    name: str
+    bytes_left: int
+    files_left: int
+
+    def __post_init__(self) -> None:
+        self.most = f"{self.files_left:,} files or {self.bytes_left:,} bytes"
+
+    def spend(self, size: int) -> None:
+        """Take one file of this size off."""
+        self.files_left -= 1
+        self.bytes_left -= size
+        if min(self.files_left, self.bytes_left) < 0:
+            raise DataError(f"{self.name}: expands to over {self.most}; not unpacked.")
+
+
+def _unpack(archive: Path, into: Path, budget: Budget) -> None:
     try:
-        for count, member in enumerate(_members(archive), 1):
+        for member in _members(archive):
             target = into / _safe(member, archive)
-            total += member.size
-            if count > MOST_FILES or total > most:
-                raise DataError(
-                    f"{archive.name}: expands to over {MOST_FILES:,} files or {most:,} bytes; not unpacked."
-                )
+            budget.spend(member.size)
             if member.size > shutil.disk_usage(into).free:
                 raise StorageError(f"{archive.name}: no space to unpack {shown(member.name)} ({member.size:,} bytes).")
             _write(member, target, archive)
@@ -72,7 +88,8 @@ def _unpack(archive: Path, into: Path) -> None:
 
 
 def _members(archive: Path) -> Iterator[Member]:
-    return _zip_members(archive) if zipfile.is_zipfile(archive) else _tar_members(archive)
+    zipped = archive.name.endswith(".zip") or zipfile.is_zipfile(archive)
+    return _zip_members(archive) if zipped else _tar_members(archive)
 
 
 def _zip_members(archive: Path) -> Iterator[Member]:
@@ -80,13 +97,15 @@ def _zip_members(archive: Path) -> Iterator[Member]:
         for entry in opened.infolist():
             mode = entry.external_attr >> 16
             kind = "file" if stat.S_IFMT(mode) in (0, stat.S_IFREG, stat.S_IFDIR) else "link or device"
-            kind = "encrypted file" if entry.flag_bits & 1 else kind
+            if kind == "file" and zip_fault(entry):
+                kind = f"file that {zip_fault(entry)}"
             if not entry.is_dir() or kind != "file":
                 yield Member(entry.filename, entry.file_size, kind, lambda entry=entry: opened.open(entry))  # type: ignore[misc]
 
 
 def _tar_members(archive: Path) -> Iterator[Member]:
-    with tarfile.open(archive) as opened:
+    with Stream(archive) as stream, tarfile.open(fileobj=stream, mode="r|", bufsize=PIECE) as opened:  # type: ignore[call-overload]
+        stream.name = archive.name
         for entry in opened:
             if not entry.isdir():
                 kind = "file" if entry.isreg() else "link or device"

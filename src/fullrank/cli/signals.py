@@ -1,0 +1,56 @@
+"""SIGTERM ends a command as Ctrl-C does: what is done is kept, and the exit code is 143."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import FrameType
+
+CODE = 128 + signal.SIGTERM
+GRACE = 8.0  # seconds to finish; files are whole at every moment
+
+
+@dataclass
+class Terminated:
+    """Whether the signal came."""
+
+    yes: bool = False
+
+
+@contextmanager
+def termination() -> Iterator[Terminated]:
+    """While a command runs: the first SIGTERM raises KeyboardInterrupt where Python next looks, the second kills.
+
+    What does not end within some seconds (a long step of compiled code) is ended.
+    """
+    state = Terminated()
+    if threading.current_thread() is not threading.main_thread():  # no other may set a handler
+        yield state
+        return
+
+    came, ended = threading.Event(), threading.Event()
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        state.yes = True
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        came.set()
+        raise KeyboardInterrupt
+
+    def watch() -> None:  # started now: a handler must not start a thread, its locks may be held
+        came.wait()
+        if not ended.wait(GRACE):
+            os.write(2, b"error: terminated.\n")
+            os._exit(CODE)
+
+    before = signal.signal(signal.SIGTERM, end)
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield state
+    finally:
+        ended.set()
+        came.set()
+        signal.signal(signal.SIGTERM, before)
