@@ -60,8 +60,9 @@ def read(
 
     `feedback="implicit"` wants values above 0 (counts) and adds up duplicates. `duplicates`: see
     `Interactions.of`. `scale=(1, 5)` refuses values outside. `users`, `items`: catalogues that may
-    hold some without feedback, or the names of a matrix' rows and columns. Further options: `separator`, `header`, `encoding`, `time_unit`
-    ("s", "ms", "us", "ns"), `on_bad` ("error", "skip", "quarantine"), `quarantine` (a path).
+    hold some without feedback, or the names of a matrix' rows and columns. Further options: `separator`,
+    `header`, `encoding`, `time_unit` ("s", "ms", "us", "ns"), `on_bad` ("error", "skip", "quarantine"),
+    `quarantine` (a path).
 
     >>> read({"user": ["ann", "bob"], "item": [7, 8], "rating": [5, 3]})
     Interactions(2 rows, 2 users, 2 items, values 3..5)
