@@ -29,6 +29,7 @@ lint: $(VENV)/.lint
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/deptry src
 
 format: $(VENV)/.lint
 	$(BIN)/ruff check --fix .

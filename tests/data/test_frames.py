@@ -30,7 +30,8 @@ COLUMNS: dict[str, Any] = {
     "masked strings": np.ma.array(["a", "b"], mask=[True, False]),
     "masked times": np.ma.array(np.array(["2020", "2021"], "M8[s]"), mask=[True, False]),
     **{
-        f"datetime64[{unit}]": np.array([FAR, 5]).astype(f"M8[{unit}]") for unit in "Y M W D h s ms us ns ps as".split()
+        f"datetime64[{unit}]": np.array([FAR, 5]).astype(f"M8[{unit}]")
+        for unit in ("Y", "M", "W", "D", "h", "s", "ms", "us", "ns", "ps", "as")
     },
     "timedelta64": np.array([1, 2], "m8[ns]"),
     "complex": np.array([1 + 2j, 2]),
@@ -73,13 +74,17 @@ COLUMNS: dict[str, Any] = {
 KEPT = ["float16", "longdouble", "pandas sparse"]  # as values or times; no float is an id
 
 
+def _sentence(error: FullrankError) -> str:
+    assert "\n" not in str(error)
+    return str(error)
+
+
 def outcome(frame: Any, **options: Any) -> Interactions | str:
     """What is read, or the sentence it is refused with; anything else is raised."""
     try:
         return read(frame, **options)
     except DataError as error:
-        assert "\n" not in str(error)
-        return str(error)
+        return _sentence(error)
 
 
 @pytest.mark.parametrize("role", ["user", "value", "time"])
@@ -89,7 +94,7 @@ def test_a_column_of_any_type_is_data_or_a_refusal_that_names_it(name: str, role
     if isinstance(found, str):
         assert f"column '{role}'" in found
     elif role == "time":
-        assert name in KEPT + ["datetime64[ns]", "datetime64[ps]", "datetime64[as]", "timestamp[ns]"]
+        assert name in [*KEPT, "datetime64[ns]", "datetime64[ps]", "datetime64[as]", "timestamp[ns]"]
     else:
         assert name in KEPT
 
@@ -114,7 +119,7 @@ def test_masked_arrays_are_not_unmasked_by_the_containers(role: str) -> None:
 
 @given(
     st.lists(st.integers(-(2**63) + 1, 2**63 - 1), min_size=1, max_size=5),
-    st.sampled_from("Y M W D h m s ms us".split()),
+    st.sampled_from(["Y", "M", "W", "D", "h", "m", "s", "ms", "us"]),
 )
 def test_a_time_is_kept_or_refused_never_wrapped(counts: list[int], unit: str) -> None:
     times = np.array(counts).astype(f"M8[{unit}]")
@@ -257,4 +262,4 @@ def test_cells_of_any_type_are_data_or_a_refusal(columns: dict[str, Any], on_bad
     try:
         read(columns, on_bad=on_bad)
     except FullrankError as error:
-        assert "\n" not in str(error)
+        _sentence(error)

@@ -225,7 +225,7 @@ def test_a_decompressor_that_wants_much_memory(tmp_path: Path, monkeypatch: pyte
     filters = [{"id": lzma.FILTER_LZMA2, "preset": 1, "dict_size": 4 * MIB}]
     monkeypatch.setattr(expanders, "MOST_MEMORY", MIB)
     (tmp_path / "x.xz").write_bytes(lzma.compress(LINES, filters=filters))
-    with pytest.raises(DataError, match="x.xz: needs over 1 MiB to be expanded; extract it first"):
+    with pytest.raises(DataError, match=r"x\.xz: needs over 1 MiB to be expanded; extract it first"):
         read(tmp_path / "x.xz")
     wide = zstandard.ZstdCompressor(compression_params=zstandard.ZstdCompressionParameters(window_log=23))
     streamed = wide.compressobj()

@@ -67,7 +67,7 @@ def main(arguments: list[str] | None = None) -> None:
 def _run(arguments: list[str]) -> int:
     with termination() as terminated:
         try:
-            outcome: Any = app(arguments, standalone_mode=False)
+            outcome: Any = app(arguments, prog_name="fullrank", standalone_mode=False)
             sys.stdout.flush()
             if outcome == 130:  # typer's word for Ctrl-C
                 raise KeyboardInterrupt

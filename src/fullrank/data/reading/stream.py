@@ -73,6 +73,8 @@ class Stream:
         with self._explained():
             data: bytes = self._source.read(min(n, PIECE) if self.compression else n)
         self.expanded += len(data)
+        if self.regular and self.consumed > self._before.st_size:  # somebody writes as fast as we read
+            self._check_unchanged()
         if self.compression and self.expanded > max(BOMB_SIZE, BOMB_RATIO * self.consumed):
             raise DataError(
                 f"{self.name}: expands more than {BOMB_RATIO} times ({self.expanded:,} bytes so far); "

@@ -15,10 +15,12 @@ from fullrank.data.reading.columns import Mask, convert, explain
 from fullrank.data.reading.dates import as_written
 from fullrank.data.reading.fields import Field, Hints, locate
 from fullrank.data.reading.refusals import Refusals, Refused
-from fullrank.data.reading.series import polars_series as polars_series
+from fullrank.data.reading.series import polars_series
 from fullrank.data.reading.text import Batch, Prepare, selected
 from fullrank.errors import DataError, shown
 from fullrank.kernels.threads import in_order
+
+__all__ = ["frame_batches", "narwhals_frame", "parquet_batches", "polars_series"]
 
 ROWS = 1 << 18  # in a batch
 ROW = 40  # bytes a row takes while it is read

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPException
 from queue import Empty, SimpleQueue
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 from urllib import request
 from urllib.error import HTTPError, URLError
@@ -35,10 +35,14 @@ class Deadline:
     def check(self, done: int) -> None:
         """Refuse to go on after it."""
         if not self.left():
-            raise StorageError(
-                f"{self.address}: gave {done:,} bytes in {self.seconds:,.0f} seconds, too slow to wait for; "
-                "try again, or fetch it elsewhere and pass its folder."
-            )
+            raise self.passed(done)
+
+    def passed(self, done: int) -> StorageError:
+        """What to say then."""
+        return StorageError(
+            f"{self.address}: gave {done:,} bytes in {self.seconds:,.0f} seconds, too slow to wait for; "
+            "try again, or fetch it elsewhere and pass its folder."
+        )
 
 
 @contextmanager
@@ -86,12 +90,20 @@ def _followed(place: str, to: str) -> str:
 def _asked(place: str, deadline: Deadline) -> Any:
     """The answer to one request; a thread waits for it, since a server may send its headers letter by letter."""
     answers: SimpleQueue[Any] = SimpleQueue()
-    Thread(target=lambda: answers.put(_outcome(place)), daemon=True).start()
+    given_up = Event()
+
+    def ask() -> None:
+        answer = _outcome(place)
+        answers.put(answer)
+        if given_up.is_set() and hasattr(answer, "close"):
+            answer.close()
+
+    Thread(target=ask, daemon=True).start()
     try:
-        answer = answers.get(timeout=deadline.left() or 0.001)
+        answer = answers.get(timeout=deadline.left())
     except Empty:
-        deadline.check(0)
-        raise
+        given_up.set()
+        raise deadline.passed(0) from None
     if isinstance(answer, BaseException):
         raise answer
     return answer
