@@ -59,9 +59,9 @@ def test_a_separator_is_what_cuts_all_lines_into_plausible_columns(
 @pytest.mark.parametrize(
     ("content", "shown"),
     [
-        ("1;10;3,5\n2;10;4,5\n", ("'1 | 10 | 3,5' with --separator ';' and --decimal ,", "'1;10;3 | 5' with")),
-        ("1\t10\t3,5\n2\t10\t4,5\n", ("'1 | 10 | 3,5' with --separator '\\t' and --decimal ,", "--separator ','")),
-        ("1 10 3,5\n2 10 4,5\n", ("'1 | 10 | 3,5' with --separator ' ' and --decimal ,", "--separator ','")),
+        ("1;10;3,5\n2;10;4,5\n", ("'1 | 10 | 3,5' with --separator ';' and --decimal ','", "'1;10;3 | 5' with")),
+        ("1\t10\t3,5\n2\t10\t4,5\n", ("'1 | 10 | 3,5' with --separator '\\t' and --decimal ','", "--separator ','")),
+        ("1 10 3,5\n2 10 4,5\n", ("'1 | 10 | 3,5' with --separator ' ' and --decimal ','", "--separator ','")),
         ("ann;tea,green\nbob;tea,black\n", ("'ann;tea | green' with --separator ','", "'ann | tea,green' with")),
         ("a\tb,c\nd\te,f\n", ("'a | b,c' with --separator '\\t'", "'a\\tb | c' with --separator ','")),
     ],
@@ -78,7 +78,7 @@ def test_a_decimal_comma_is_told_not_guessed(tmp_path: Path) -> None:
     path = write(tmp_path, "user;item;rating\n1;10;3,5\n1;11;4\n2;10;0,25\n")
     message = refusal(path)
     assert "f.csv:1: numbers have a comma where a point is expected" in message
-    assert "--separator ';' and --decimal ," in message
+    assert "--separator ';' and --decimal ','" in message
     assert rows_of(path, decimal=",") == [["1", "10", "3.5"], ["1", "11", "4"], ["2", "10", "0.25"]]
     mostly = write(tmp_path, "user;item;rating\n1;10;3\n1;11;4\n2;10;5\n2;11;4\n2;12;0,25\n")
     assert refusal(mostly) == (

@@ -109,7 +109,7 @@ class Reading:
 
     def __str__(self) -> str:
         row = self.rows[1 if self.header and len(self.rows) > 1 else 0]
-        mark = f" and --decimal {self.decimal}" if self.decimal else ""
+        mark = f" and --decimal '{self.decimal}'" if self.decimal else ""
         return f"{_told(row)} with --separator '{SPELLED.get(self.separator, self.separator)}'{mark}"
 
 
