@@ -24,15 +24,13 @@ from fullrank.errors import DataError, FullrankError, ParameterError, StorageErr
 
 DECIMALS = [Decimal("1.5")] * 2
 FAR = 2**61
+UNITS = ("Y", "M", "W", "D", "h", "s", "ms", "us", "ns", "ps", "as")
 
 COLUMNS: dict[str, Any] = {
     "masked integers": np.ma.array([1, 2], mask=[True, False]),
     "masked strings": np.ma.array(["a", "b"], mask=[True, False]),
     "masked times": np.ma.array(np.array(["2020", "2021"], "M8[s]"), mask=[True, False]),
-    **{
-        f"datetime64[{unit}]": np.array([FAR, 5]).astype(f"M8[{unit}]")
-        for unit in ("Y", "M", "W", "D", "h", "s", "ms", "us", "ns", "ps", "as")
-    },
+    **{f"datetime64[{unit}]": np.array([FAR, 5]).astype(f"M8[{unit}]") for unit in UNITS},
     "timedelta64": np.array([1, 2], "m8[ns]"),
     "complex": np.array([1 + 2j, 2]),
     "records": np.zeros(2, dtype=[("a", int)]),

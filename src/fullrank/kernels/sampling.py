@@ -41,10 +41,8 @@ def sample_block(
     for case in range(users.shape[0]):
         s = scores[case] if exact else scores[0]
         user, first, last = users[case], start[case], start[case + 1]
-        for e in range(seen_start[user], seen_start[user + 1]):
-            state[seen[e]] = 1
-        for e in range(more_start[user], more_start[user + 1]):
-            state[more[e]] = 1
+        _mark(state, seen[seen_start[user] : seen_start[user + 1]], 1)
+        _mark(state, more[more_start[user] : more_start[user + 1]], 1)
         for row in range(first, last):
             leaks[case] += state[held[row]] == 1
             state[held[row]] = 1
@@ -63,10 +61,8 @@ def sample_block(
             c[row - first] = _score(s, near, case, held[row])
             sound &= abs(c[row - first]) < np.inf
             state[held[row]] = 0
-        for e in range(seen_start[user], seen_start[user + 1]):
-            state[seen[e]] = 0
-        for e in range(more_start[user], more_start[user + 1]):
-            state[more[e]] = 0
+        _mark(state, seen[seen_start[user] : seen_start[user + 1]], 0)
+        _mark(state, more[more_start[user] : more_start[user + 1]], 0)
         if not sound:
             return case
         for row in range(first, last):
@@ -99,10 +95,8 @@ def sample_pairs_block(
     for case in range(users.shape[0]):
         s = scores[case] if exact else scores[0]
         user, first, last = users[case], start[case], start[case + 1]
-        for e in range(seen_start[user], seen_start[user + 1]):
-            state[seen[e]] = 1
-        for e in range(more_start[user], more_start[user + 1]):
-            state[more[e]] = 1
+        _mark(state, seen[seen_start[user] : seen_start[user + 1]], 1)
+        _mark(state, more[more_start[user] : more_start[user + 1]], 1)
         for row in range(first, last):
             leaks[case] += state[held[row]] == 1
             state[held[row]] = 0
@@ -124,13 +118,17 @@ def sample_pairs_block(
                 higher += other > own
                 equal += other == own
             above[row], tied[row], pool[row], full[row] = higher, equal, taken, others
-        for e in range(seen_start[user], seen_start[user + 1]):
-            state[seen[e]] = 0
-        for e in range(more_start[user], more_start[user + 1]):
-            state[more[e]] = 0
+        _mark(state, seen[seen_start[user] : seen_start[user + 1]], 0)
+        _mark(state, more[more_start[user] : more_start[user + 1]], 0)
         if not sound:
             return case
     return -1
+
+
+@kernel
+def _mark(state: Array, items: Array, value: int) -> None:
+    for j in range(items.shape[0]):
+        state[items[j]] = value
 
 
 @kernel
