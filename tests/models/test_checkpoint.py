@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import fullrank
+from fullrank.data import stopping
 from fullrank.data.atomic import locked
 from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError, LockedError, ModelFileError, OutputError
@@ -186,3 +187,25 @@ def test_a_place_that_cannot_be_written_is_refused_before_training(data: Interac
     with pytest.raises(OutputError, match="is a folder"):
         AllRank().fit(data, checkpoint=tmp_path, progress=lambda *now: told.append(1))
     assert told == []
+
+
+def test_whoever_asks_to_stop_waits_for_the_step_under_way(data: Interactions, tmp_path: Path) -> None:
+    recipe, path = AllRank(factors=3, sweeps=5), tmp_path / "state"
+    assert stopping.ask_to_stop()  # nothing is under way: end at once
+    stopping.forget()
+    answers: list[bool] = []
+
+    def told(done: int, of: int, objective: float) -> None:
+        if done == 2:  # the sweep is done and not kept yet
+            answers.append(stopping.ask_to_stop())
+
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            recipe.fit(data, checkpoint=path, progress=told)
+    finally:
+        stopping.forget()
+    assert answers == [False]
+    rest: list[int] = []
+    model = recipe.fit(data, checkpoint=path, progress=lambda done, of, objective: rest.append(done))
+    assert rest == [3, 4, 5]
+    assert model.users.tobytes() == recipe.fit(data).users.tobytes()

@@ -1,4 +1,4 @@
-"""SIGTERM ends a command as Ctrl-C does: what is done is kept, and the exit code is 143."""
+"""SIGTERM ends a command as Ctrl-C does, after the step that is under way: it is kept, and the exit code is 143."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
+
+from fullrank.data.stopping import ask_to_stop, forget
 
 CODE = 128 + signal.SIGTERM
 GRACE = 8.0  # seconds to finish; files are whole at every moment
@@ -23,7 +25,7 @@ class Terminated:
 
 @contextmanager
 def termination() -> Iterator[Terminated]:
-    """While a command runs: the first SIGTERM raises KeyboardInterrupt where Python next looks, the second kills.
+    """While a command runs: the first SIGTERM ends it after a step that is kept, or at once; the second kills.
 
     What does not end within some seconds (a long step of compiled code) is ended.
     """
@@ -38,7 +40,8 @@ def termination() -> Iterator[Terminated]:
         state.yes = True
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         came.set()
-        raise KeyboardInterrupt
+        if ask_to_stop():
+            raise KeyboardInterrupt
 
     def watch() -> None:  # started now: a handler must not start a thread, its locks may be held
         came.wait()
@@ -46,11 +49,13 @@ def termination() -> Iterator[Terminated]:
             os.write(2, b"error: terminated.\n")
             os._exit(CODE)
 
+    forget()
     before = signal.signal(signal.SIGTERM, end)
     threading.Thread(target=watch, daemon=True).start()
     try:
         yield state
     finally:
+        forget()
         ended.set()
         came.set()
         signal.signal(signal.SIGTERM, before)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from os import PathLike
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
 from fullrank.data.atomic import locked
 from fullrank.data.interactions import Interactions
+from fullrank.data.stopping import kept_steps, stop_if_asked
 from fullrank.errors import DataError, DivergedError, check, check_integer, is_number
 from fullrank.kernels.threads import one_blas_thread
 from fullrank.models.state import Parameters, State, Watch
@@ -100,13 +102,20 @@ def supervised(
         from fullrank.models.checkpoint import Keeper
 
         course.keeper = keeper = Keeper(training.checkpoint, recipe, train if feedback is None else feedback, seed)
-    with one_blas_thread(), nullcontext() if keeper is None else locked(keeper.path):
+    with one_blas_thread(), nullcontext() if keeper is None else _kept(keeper.path):
         state = State(start(), 0, np.inf)
         if keeper is not None and (found := keeper.found(state.parameters)) is not None:
             state, course.judged = found
         if not course.ended(state):
             state = run(state, course.watch)
     return state if course.judged.best is None else course.judged.best
+
+
+@contextmanager
+def _kept(path: Path) -> Iterator[None]:
+    """Nobody else keeps steps in this file meanwhile, and whoever asks to stop waits for the one under way."""
+    with locked(path), kept_steps():
+        yield
 
 
 class Course:
@@ -134,6 +143,7 @@ class Course:
             self._judge(state, self.training.judge)
         if self.keeper is not None:
             self.keeper.keep(state, self.judged)
+            stop_if_asked()
         return self.ended(state)
 
     def ended(self, state: State) -> bool:
