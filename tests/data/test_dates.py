@@ -129,6 +129,14 @@ def test_the_right_sentence(tmp_path: Path, kind: str, cells: list[Any], sentenc
     assert sentence in str(caught.value)
 
 
+def test_a_stray_date_among_numbers_can_be_skipped(tmp_path: Path) -> None:
+    path = source(tmp_path, "csv", [978300760, "2020-01-31", 978300761])
+    with pytest.raises(DataError, match="make them one, or say time_unit or time_format"):
+        read(path)
+    data = read(path, time_unit="s", on_bad="skip")
+    assert (len(data), data.intake.dropped) == (2, {"time is not a time": 1})
+
+
 def test_the_form_of_the_first_rows_holds_for_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every chunk has the same one: 02/13 is refused, though by itself it could only be month and day."""
     monkeypatch.setattr("fullrank.data.reading.text.CHUNK", 200)

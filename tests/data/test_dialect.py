@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fullrank.data.read import read
+from fullrank.data.read import column_names, read
 from fullrank.errors import DataError, ParameterError
 from tests.data import tables
 
@@ -133,6 +133,21 @@ def test_words_above_numbers_of_ids_may_be_either(tmp_path: Path) -> None:
     )
     assert len(read(path, {"user": 0, "item": 1}, header=True)) == 2
     assert len(read(path, header=False)) == 3
+
+
+def test_headers_above_decimal_commas(tmp_path: Path) -> None:
+    path = write(tmp_path, "who;what;much\nann;tea;3,5\nbob;jam;4,5\n")
+    options = {"separator": ";", "decimal": ","}
+    assert "no user column: expected a name such as user" in refusal(path, **options)
+    assert len(read(path, {"user": 0, "item": 1, "value": 2}, **options)) == 2
+    rows = write(tmp_path, "ann;tea;3,5\nbob;jam;4,5\n")
+    assert len(read(rows, **options)) == 2
+
+
+def test_a_tab_may_be_spelled(tmp_path: Path) -> None:
+    path = write(tmp_path, "user\titem\n1\ta,b\n2\tc,d\n")
+    assert len(read(path, separator="\\t")) == 2
+    assert column_names(path, "\\t") == {"user", "item"}
 
 
 def test_quotes_inside_plain_fields_and_quoted_newlines_lose_no_row(tmp_path: Path) -> None:

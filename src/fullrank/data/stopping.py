@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Lock
 
 
 class _Stopping:
-    """How many loops of kept steps are under way, and whether somebody asked to stop."""
+    """How many loops of kept steps are under way, by any thread, and whether somebody asked to stop."""
 
+    lock = Lock()
     steps = 0
     asked = False
 
@@ -27,11 +29,14 @@ def forget() -> None:
 @contextmanager
 def kept_steps() -> Iterator[None]:
     """A loop of steps that are kept, and that calls `stop_if_asked` between them."""
-    _Stopping.steps += 1
+    with _Stopping.lock:
+        _Stopping.steps += 1
     try:
         yield
     finally:
-        _Stopping.steps -= 1
+        with _Stopping.lock:
+            _Stopping.steps -= 1
+    stop_if_asked()  # after the last of them, too
 
 
 def stop_if_asked() -> None:

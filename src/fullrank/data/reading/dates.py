@@ -61,10 +61,11 @@ def time_form(column: pl.Series, unit: str | None, form: str | None, where: str)
     if numbers.null_count() == len(numbers):
         return _dated(text, where)
     words = text.filter(numbers.is_null())
-    if any(_fitting(words, forms) for forms in _families()):
+    if unit is None and any(_fitting(words, forms) for forms in _families()):
         raise DataError(
             f"{where}: times are dates in some rows ({shown(words[0])}) and numbers in others "
-            f"({shown(text.filter(numbers.is_not_null())[0])}); make them one."
+            f"({shown(text.filter(numbers.is_not_null())[0])}); make them one, or say time_unit or time_format, "
+            "which refuses the others."
         )
     return _numeric(numbers, unit, where)
 

@@ -54,14 +54,12 @@ def sniff(
     check("separator", separator, separator is None or (len(separator) > 0 and '"' not in separator), "text or None")
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise DataError(f"{name}: looks like utf-16; pass encoding='utf-16' (--encoding utf-16).")
-    separator = next((sign for sign, spelled in SPELLED.items() if spelled == separator), separator)
     text = head.removeprefix(MARK).decode("latin-1")
     if not final:  # what may be cut off is left out
         text = text[: max(text.rfind("\n"), text.rfind("\r", 0, -1)) + 1] or text
     if not text.strip("\r\n "):
         raise DataError(f"{name}: no interactions; the file is empty.")
-    candidates = SEPARATORS if separator is None else (separator,)
-    tried = [_reading(text, candidate, fields, header, decimal) for candidate in candidates]
+    tried = [_reading(text, candidate, fields, header, decimal) for candidate in _candidates(separator)]
     chosen = tried[0] if separator else _chosen(tried, name)
     first = chosen.first
     if first.fault:
@@ -124,7 +122,7 @@ def _reading(text: str, separator: str, fields: Sequence[Field], header: bool | 
         for record in some
         if not record.fault and len(record.fields) == len(first.fields)
     ]
-    header = has_header(rows, fields) if header is None else header
+    header = has_header(rows, fields, decimal) if header is None else header
     share, body = len(rows) / len(some), rows[1:] if header else rows
     try:
         places = locate(fields, rows[0] if header else None, len(rows[0]), "")
@@ -159,7 +157,7 @@ def _chosen(tried: Sequence[Reading], name: str) -> Reading:
     raise DataError(f"{line}: this can be read in two ways: {best[0]}, or {other}; say which.")
 
 
-def has_header(rows: Sequence[Row], fields: Sequence[Field]) -> bool | None:
+def has_header(rows: Sequence[Row], fields: Sequence[Field], decimal: str = ".") -> bool | None:
     """Whether the first row names the columns; None where it may as well be a row like the others.
 
     It does where columns are asked for by name, where every one that is needed has a usual name, or where words stand
@@ -172,11 +170,11 @@ def has_header(rows: Sequence[Row], fields: Sequence[Field]) -> bool | None:
         field.role: field.column if isinstance(field.column, int) else order for order, field in enumerate(fields)
     }
     typed = [field for field in fields if field.kind != "id" and places[field.role] < len(first)]
-    above = [field for field in typed if mostly_held(field, [row[places[field.role]] for row in rest], field.decimal)]
-    a_row = any(_holds(field, first[places[field.role]]) for field in above) if rest else False
+    above = [field for field in typed if mostly_held(field, [row[places[field.role]] for row in rest], decimal)]
+    a_row = any(_holds(field, first[places[field.role]], decimal) for field in above)
     if all(_usually(field, first, places[field.role]) for field in fields if field.required):
         return None if a_row else True
-    words = not any(_held(cell, NUMBER["."]) or not cell for cell in first)
+    words = not any(_held(cell, NUMBER[decimal]) or not cell for cell in first)
     if a_row or not words or not rest:
         return False
     if above:
@@ -209,11 +207,18 @@ def first_names(head: bytes, separator: str | None = None) -> set[str]:
     """The names that may stand in the first line, whatever separates them, as they are compared."""
     names: set[str] = set()
     text = head.removeprefix(MARK).decode("latin-1")
-    for candidate in SEPARATORS if separator is None else (separator,):
+    for candidate in _candidates(separator):
         record = next(records(text, bytewise(candidate), final=False), None)
         if isinstance(record, Record):
             names.update(plain(decoded(cell)) for cell in record.fields)
     return names
+
+
+def _candidates(separator: str | None) -> tuple[str, ...]:
+    """The separators to try: all, or the one that is given, which may be spelled."""
+    if separator is None:
+        return SEPARATORS
+    return (next((sign for sign, spelled in SPELLED.items() if spelled == separator), separator),)
 
 
 def _told(row: Row) -> str:
