@@ -23,9 +23,7 @@ READING: dict[str, Any] = {  # how DATA is read: the same options of every comma
     "kind": Annotated[str | None, typer.Option(help="ratings, events, sessions or preferences.")],
     "columns": Annotated[str | None, typer.Option(help=COLUMNS_HELP)],
     "scale": Annotated[str | None, typer.Option(help="Actions in sessions, worst first: shown,clicked,bought.")],
-    "separator": Annotated[
-        str | None, typer.Option(help="Between the fields of a text file (\\t: tab); else found.")
-    ],
+    "separator": Annotated[str | None, typer.Option(help="Between the fields of a text file (\\t: tab); else found.")],
     "header": Annotated[
         bool | None, typer.Option("--header/--no-header", help="Whether the first line names columns; found by itself.")
     ],
