@@ -2,9 +2,9 @@
 
 ML-1M and ML-100K, two threads, everything compiled before the clock runs. Comparisons are prepared before it too, and
 how long that takes is told, except in whole fits, which contain it. A sweep finds all items and all users: its normal
-equations take ratings * k (k + 1) multiply-adds, and the floor is one square product with as many. By S2's procedure
-every preference is two updates, of i's value given j and of j's given i, and a pass takes each preference once; the
-floor is NumPy reading the values of its two items, in the same order.
+equations take ratings * k (k + 1) multiply-adds, and the floor is one square product with as many. By the procedure of
+Ackerman 2012 every preference is two updates, of i's value given j and of j's given i, and a pass takes each preference
+once; the floor is NumPy reading the values of its two items, in the same order.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from benchmarks.measure import best_times
 from benchmarks.preferences_order import gathering
 from benchmarks.training_turns import THREADS, Row, against, taking_turns, verdict
 from benchmarks.turns import LISTEN, PAUSE, Once, busy, timed
-from fullrank.models.bundles import Bundles, bundles
-from fullrank.models.opportunity import OpportunityCost, alternated
-from fullrank.models.preferring import walked
-from fullrank.models.state import State
+from fullrank.models.preferences.comparisons import Comparisons, comparisons
+from fullrank.models.preferences.features import make_pass
+from fullrank.models.preferences.opportunity import OpportunityCost, sweep
+from fullrank.models.training.state import Parameters
 
 SHARES, FACTORS, MIDDLE = (1 / 8, 1 / 4, 1 / 2, 1), (25, 50, 100, 200), 50
 LINEAR, QUADRATIC = 1.1, 2.1  # exponents, with room for noise
@@ -53,24 +53,26 @@ def run() -> list[Row]:
 
 
 def preparing(data: Data) -> list[Row]:
-    seconds = best_times({"bundles": partial(bundles, data)})["bundles"]
-    return [{"measure": "bundles", "seconds": seconds, "ratings": len(data), "preferences": bundles(data).pairs}]
+    seconds = best_times({"comparisons": partial(comparisons, data)})["comparisons"]
+    return [
+        {"measure": "comparisons", "seconds": seconds, "ratings": len(data), "preferences": comparisons(data).pairs}
+    ]
 
 
 def by_ratings(data: Data) -> list[Row]:
     """A sweep with some of the users, by chance."""
     drawn = np.random.default_rng(0).permutation(data.n_users)
     some = {share: data.where(drawn[data.user] < share * data.n_users) for share in SHARES}
-    settings = {f"{share:g} of the users, k {MIDDLE}": (bundles(part), MIDDLE) for share, part in some.items()}
+    settings = {f"{share:g} of the users, k {MIDDLE}": (comparisons(part), MIDDLE) for share, part in some.items()}
     return sweeps(settings, [len(part) for part in some.values()], "ratings", LINEAR)
 
 
 def by_factors(data: Data) -> list[Row]:
-    parts = bundles(data)
+    parts = comparisons(data)
     return sweeps({f"all users, k {k}": (parts, k) for k in FACTORS}, FACTORS, "k", QUADRATIC)
 
 
-def sweeps(settings: Mapping[str, tuple[Bundles, int]], sizes: Any, what: str, most: float) -> list[Row]:
+def sweeps(settings: Mapping[str, tuple[Comparisons, int]], sizes: Any, what: str, most: float) -> list[Row]:
     """A sweep over its floor in every setting, all from the same turns, and how both grow."""
     ours = {f"sweep, {name}": _sweep(*setting) for name, setting in settings.items()}
     floors = {f"floor, {name}": _products(*setting) for name, setting in settings.items()}
@@ -93,14 +95,14 @@ def _exponent(sizes: Any, seconds: list[float]) -> float:
     return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
 
 
-def _sweep(parts: Bundles, factors: int) -> Once:
+def _sweep(parts: Comparisons, factors: int) -> Once:
     """One more sweep of a fit that is under way."""
     recipe = OpportunityCost(factors)
     parameters = recipe.start(*(len(side.start) - 1 for side in (parts.by_user, parts.by_item)), seed=0)
-    return timed(partial(alternated, parts, parameters, recipe.reg))
+    return timed(partial(sweep, parts, parameters, recipe.reg))
 
 
-def _products(parts: Bundles, factors: int) -> Once:
+def _products(parts: Comparisons, factors: int) -> Once:
     many = len(parts.by_user.other) * factors * (factors + 1)
     n = round(many ** (1 / 3))
     left, right = (np.ones((n, m), dtype=np.float32) for m in (n, round(many / n**2)))
@@ -115,16 +117,21 @@ def _products(parts: Bundles, factors: int) -> Once:
 
 def updates(data: Data) -> list[Row]:
     """Passes over all preferences for one feature, over gathering as often."""
-    parts = bundles(data)
+    parts = comparisons(data)
     recipe = OpportunityCost(factors=1, sweeps=PASSES, reg=0.02, solver="sgd")
     gather = gathering(parts)
+
+    def passes(parameters: Parameters) -> None:
+        once = make_pass(recipe, parts, 0)
+        for number in range(PASSES):
+            once(parameters, number)
 
     def floor() -> None:
         for _ in range(PASSES):
             gather()
 
     ways = {
-        "ours": timed(partial(walked, recipe, parts, 0), lambda: (_begin(recipe, data), lambda _: False)),
+        "ours": timed(passes, lambda: (_begin(recipe, data),)),
         "floor": timed(floor),
     }
     times, others = taking_turns(ways, SECONDS)
@@ -133,8 +140,8 @@ def updates(data: Data) -> list[Row]:
     return [{**row, "preferences_a_second": many, "updates_a_second": 2 * many}]
 
 
-def _begin(recipe: OpportunityCost, data: Data) -> State:
-    return State(recipe.start(data.n_users, data.n_items, 0), 0, np.inf)
+def _begin(recipe: OpportunityCost, data: Data) -> Parameters:
+    return recipe.start(data.n_users, data.n_items, 0)
 
 
 def fit(data: Data) -> list[Row]:

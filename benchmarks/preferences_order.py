@@ -1,4 +1,4 @@
-"""The order in which a pass of S2's procedure takes preferences, listed; and how fast NumPy reads its items in it."""
+"""The order in which a pass by Ackerman 2012 takes preferences, listed; how fast NumPy reads its items in it."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.data.canonical import row_blocks
+from fullrank.arrays import row_blocks
 from fullrank.kernels.random import shuffle, stream
-from fullrank.kernels.threads import in_parallel
-from fullrank.models.batches import user_batches
-from fullrank.models.bundles import Bundles
-from fullrank.models.preferring import BATCH, PARTS
+from fullrank.models.preferences.comparisons import Comparisons
+from fullrank.models.preferences.features import BATCH, PARTS
+from fullrank.models.stochastic.passes import user_batches
+from fullrank.runtime.threads import in_parallel
 
 Array = NDArray[Any]
 
 
-def gathering(parts: Bundles) -> Callable[[], object]:
+def gathering(parts: Comparisons) -> Callable[[], object]:
     """Read the values of both items of every preference, by as many threads as a pass has."""
     better, worse = order_of(parts, seed=0, number=0)
     values = np.ones(len(parts.by_item.start) - 1, dtype=np.float32)
@@ -31,7 +31,7 @@ def gathering(parts: Bundles) -> Callable[[], object]:
     return lambda: in_parallel(gather, row_blocks(len(better)))
 
 
-def order_of(parts: Bundles, seed: int, number: int) -> tuple[Array, Array]:
+def order_of(parts: Comparisons, seed: int, number: int) -> tuple[Array, Array]:
     """The better and the worse item of every preference, as pass `number` comes to them."""
     better, worse = np.empty(parts.pairs, dtype=np.int64), np.empty(parts.pairs, dtype=np.int64)
     active, found = np.flatnonzero(np.diff(parts.by_user.start)).astype(np.int32), 0
@@ -40,7 +40,9 @@ def order_of(parts: Bundles, seed: int, number: int) -> tuple[Array, Array]:
             given = (batch, parts.by_user.other, *parts.nest, seed, number, part, PARTS)
             found += _list(*given, better[found:], worse[found:])
     if found != parts.pairs:
-        raise RuntimeError(f"{found} of {parts.pairs} preferences found; the order is another than `prefer_walk` has.")
+        raise RuntimeError(
+            f"{found} of {parts.pairs} preferences found; the order is another than `descend_preferences` has."
+        )
     return better, worse
 
 
@@ -49,7 +51,7 @@ def _list(
     batch: Array, item: Array, user_case: Array, case_run: Array, run_row: Array, row_entry: Array,
     seed: int, number: int, part: int, parts: int, better: Array, worse: Array,
 ) -> int:  # fmt: skip
-    """As `prefer_walk` goes, writing down instead of learning."""
+    """As `descend_preferences` goes, writing down instead of learning."""
     found = 0
     for u in batch:
         for case in range(user_case[u], user_case[u + 1]):

@@ -19,7 +19,7 @@ from benchmarks.ranking_data import METRICS, load
 from benchmarks.reading import status
 
 MIB = 1 << 20
-COLUMNS = ("start", "above", "tied", "pool", "before", "item", "user", "grade", "weight", "full")
+COLUMNS = ("start", "above", "tied", "pool", "relevant_above", "item", "user", "grade", "weight", "full")
 
 
 def first_call(path: str) -> dict[str, float]:

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from fullrank.evaluation.blocks import block_size
 from fullrank.evaluation.cases import Cases
-from fullrank.kernels.compiling import kernel
-from fullrank.kernels.threads import in_parallel, one_blas_thread
 from fullrank.ranks import Ranks
+from fullrank.runtime.compiling import kernel
+from fullrank.runtime.threads import in_parallel, one_blas_thread
 
 Array = NDArray[Any]
 
@@ -99,9 +99,9 @@ def _bucket(x: Any, low: Any, scale: Any) -> Any:
 def count_block(
     scores: Array, users: Array, start: Array, held: Array,
     seen_start: Array, seen: Array, more_start: Array, more: Array,
-    above: Array, tied: Array, before: Array, pool: Array, leaks: Array,
+    above: Array, tied: Array, relevant_above: Array, pool: Array, leaks: Array,
 ) -> int:  # fmt: skip
-    """Fill above, tied and before for every held-out item of these cases, pool and leaks for every case.
+    """Fill above, tied and relevant_above for every held-out item of these cases, pool and leaks for every case.
 
     `scores` has a row per case and is overwritten: who is no irrelevant candidate falls to -inf, so that
     counting needs no further look at lists. `users` are the cases' rows in the lists of excluded items. A
@@ -150,7 +150,7 @@ def count_block(
             ahead = np.int32(0)
             for j in range(h):
                 ahead = np.int32(ahead + np.int32(t[j] > t[i]))
-            before[first + i] = ahead
+            relevant_above[first + i] = ahead
     return -1
 
 
@@ -178,9 +178,10 @@ def direct(left: Array, right: Array, cases: Cases) -> Callable[[], Ranks]:
 
         with one_blas_thread():
             in_parallel(one, range(0, len(cases), rows))
-        above, tied, before = found
+        above, tied, relevant_above = found
         return Ranks(
-            start=cases.start, above=above, tied=tied, pool=pool, before=before, item=cases.item, user=cases.user,
+            start=cases.start, above=above, tied=tied, pool=pool, relevant_above=relevant_above,
+            item=cases.item, user=cases.user,
             grade=cases.grade, full=pool,
         )  # fmt: skip
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-from fullrank.kernels.threads import one_blas_thread
+from fullrank.runtime.threads import one_blas_thread
 
 THREADS = 2
 

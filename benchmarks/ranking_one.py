@@ -44,7 +44,7 @@ def _made(folder: Path) -> tuple[Path, Any]:
     parts = {"train_user": user, "train_item": item, "held_user": nothing, "held_item": nothing}
     np.savez(path, left=left, right=right, **parts)
     ids = fullrank.Ids.numbered(USERS), fullrank.Ids.numbered(ITEMS)
-    return path, fullrank.models.model.Factors(
+    return path, fullrank.models.kinds.model.Factors(
         left, right, fullrank.Interactions(user, item, None, None, *ids), fullrank.IALS(factors=FACTORS)
     )
 

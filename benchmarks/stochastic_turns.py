@@ -17,7 +17,6 @@ from benchmarks.peer_scripts.drawing import PAIRS, dots, drawn
 from benchmarks.peers import Worker
 from benchmarks.training_turns import THREADS
 from benchmarks.turns import Once, timed
-from fullrank.models.descent import rate_in
 
 FACTORS, TRAINED = 64, 5
 QUEUED = 4  # epochs of buffalo's at once
@@ -38,21 +37,22 @@ def ours_of(name: str, data: fullrank.Interactions) -> Ours:
     """An epoch with one thread and with two, always from the same parameters, copied before the clock runs."""
     recipe = getattr(fullrank, name)(factors=FACTORS)
     fullrank.threads(THREADS)
-    epoch, warm = recipe.epoch(data, 0), recipe.start(data, 0)
+    rounds = recipe.prepare(data, 0)
+    warm = rounds.start()
     for number in range(TRAINED):
-        epoch(warm, number, rate_in(recipe, number))
+        rounds.run(warm, number)
     return Ours(name, recipe, data, warm, {str(n): _with(n, recipe, data, warm) for n in (1, THREADS)})
 
 
 def _with(threads: int, recipe: Any, data: fullrank.Interactions, warm: Mapping[str, Any]) -> Once:
     fullrank.threads(threads)
-    epoch, number = recipe.epoch(data, 0), count(TRAINED)
+    rounds, number = recipe.prepare(data, 0), count(TRAINED)
 
     def given() -> tuple[Any, ...]:
         fullrank.threads(threads)
-        return {name: np.copy(array) for name, array in warm.items()}, next(number), rate_in(recipe, TRAINED)
+        return {name: np.copy(array) for name, array in warm.items()}, next(number)
 
-    return timed(epoch, given)
+    return timed(rounds.run, given)
 
 
 def draws_of(ours: Ours) -> dict[str, float]:

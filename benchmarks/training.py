@@ -24,9 +24,9 @@ from benchmarks.training_alone import alone, compilation
 from benchmarks.training_data import movielens, some, synthetic, write
 from benchmarks.training_turns import PEERS, THREADS, Row, against, started, taking_turns, verdict
 from benchmarks.turns import Once, Times, fastest, timed
-from fullrank.models.als import Solver, alternate, seeded
-from fullrank.models.ials import IALS
-from fullrank.models.state import State
+from fullrank.arrays import Floats
+from fullrank.models.least_squares.als import Solver, small_normal, sweep
+from fullrank.models.least_squares.ials import IALS
 
 SIZES = {"ml-1m": (16, 64, 128, 256), "10m": (64, 128)}
 SECONDS = {"ml-1m": 10.0, "10m": 25.0}  # of turns at one size
@@ -61,15 +61,15 @@ def sweep_of(data: fullrank.Interactions, factors: int) -> Callable[[Solver], On
     """One sweep of ours, always from the same factors, copied before the clock runs as the peers' are."""
     problem = IALS(factors, missing_weight=0.1, reg=0.003).problem(data)
     given = problem.by_user, problem.by_item, problem.terms
-    first = {"users": seeded(data.n_users, factors, 0, 0), "items": seeded(data.n_items, factors, 0, 1)}
-    start = State(first, 0, np.inf)
-    warm = alternate(*given, start, 2, "cg", problem.constant)
+    first = {"users": small_normal(data.n_users, factors, 0, 0), "items": small_normal(data.n_items, factors, 0, 1)}
+    for _ in range(2):
+        sweep(*given, first["users"], first["items"], "cg", problem.constant)
 
     def once(solver: Solver) -> Once:
-        def sweep(state: State) -> None:
-            alternate(*given, state, state.done + 1, solver, problem.constant)
+        def one(users: Floats, items: Floats) -> None:
+            sweep(*given, users, items, solver, problem.constant)
 
-        return timed(sweep, lambda: (warm.copied(),))
+        return timed(one, lambda: (first["users"].copy(), first["items"].copy()))
 
     return once
 
@@ -174,7 +174,7 @@ def neighbours(data: fullrank.Interactions, path: Path, workers: Workers) -> lis
     row: Row = {"setting": "ml-1m, 100 neighbours", "measure": "ItemCF.fit / implicit's CosineRecommender.fit"}
     worker = next(worker for peer, worker in workers.items() if peer.name == "implicit")
     try:
-        from fullrank.models.itemcf import ItemCF
+        from fullrank.models.neighbours.itemcf import ItemCF
 
         if isinstance(worker, str):
             raise PeerError(worker)

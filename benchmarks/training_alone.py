@@ -16,7 +16,7 @@ import fullrank
 from benchmarks.ranking_alone import MIB
 from benchmarks.reading import status
 from benchmarks.training_data import load
-from fullrank.models.ials import IALS
+from fullrank.models.least_squares.ials import IALS
 
 
 def tiny() -> fullrank.Interactions:

@@ -49,7 +49,7 @@ def some(data: fullrank.Interactions, share: float) -> fullrank.Interactions:
     return data if share == 1 else data.where(np.random.default_rng(0).random(len(data)) < share)
 
 
-def write(path: Path, train: fullrank.Interactions, model: fullrank.models.model.Factors | None = None) -> Path:
+def write(path: Path, train: fullrank.Interactions, model: fullrank.models.kinds.model.Factors | None = None) -> Path:
     """The pairs with their values, if any, and the factors or none, as `peer_scripts/serving.py` reads them."""
     sizes = train.n_users, train.n_items
     left, right = (np.zeros((n, 0), dtype=np.float32) for n in sizes) if model is None else (model.users, model.items)

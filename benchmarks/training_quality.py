@@ -24,7 +24,7 @@ from benchmarks.training_data import movielens, write
 from benchmarks.training_turns import PEERS, THREADS, Row, against, started, taking_turns
 from benchmarks.turns import Once
 from fullrank import metrics
-from fullrank.models.ials import IALS
+from fullrank.models.least_squares.ials import IALS
 
 FACTORS, MOST = 64, 15
 SWEEPS = {"irspack": 16, "implicit": 15, "cmfrec": 10, "fullrank": 10}  # the defaults

@@ -26,10 +26,10 @@ def mentioned(text: str) -> set[str]:
     >>> sorted(mentioned("`metrics.parse(x)`, then fullrank.rank(model, split) and my/fullrank.toml"))
     ['fullrank.metrics.parse', 'fullrank.rank']
     """
-    found = {name if name.startswith("fullrank") else f"fullrank.{name}" for name in NAMED.findall(text)}
+    dotted = {name if name.startswith("fullrank") else f"fullrank.{name}" for name in NAMED.findall(text)}
     for module, names in IMPORTED.findall(text):
-        found |= {f"{module}.{name.strip()}" for name in names.split(",")}
-    return found
+        dotted |= {f"{module}.{name.strip()}" for name in names.split(",")}
+    return dotted
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS.parent).as_posix())

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 PAGES = Path(__file__).resolve().parents[1] / "docs" / "papers"
-PAPERS = ("s0", "s1", "s2", "s3", "s4")
+PAPERS = ("steck2010", "krichene2020", "ackerman2012", "lim2015", "steck2015")
 SECTIONS = [
     "What it claims", "How it is implemented here", "Errata", "What we measured", "Where we go beyond", "Cite",
 ]  # fmt: skip
@@ -37,11 +37,11 @@ def number(row: str, column: str, ours: float, published: float | None = None, *
 
 
 def shown(name: str, rows: int = 2, **more: Any) -> dict[str, Any]:
-    found = [number(f"row {n}", column, n / 8, 0.25) for n in range(rows) for column in ("recall@10 | all", "auc")]
+    numbers = [number(f"row {n}", column, n / 8, 0.25) for n in range(rows) for column in ("recall@10 | all", "auc")]
     claims = [{"text": "Z leads | by far", "holds": False, "seen": "X_1 <b>"}]
     return {
         "name": name, "title": "A *table*", "place": "Table 1", "why": "", "stands_in": "", "missing": [],
-        "colour": "red", "numbers": found, "claims": claims, "figures": [],
+        "colour": "red", "numbers": numbers, "claims": claims, "figures": [],
     } | more  # fmt: skip
 
 
@@ -69,20 +69,20 @@ def there(name: str) -> bool:
     parts = name.split(".")
     for length in range(len(parts), 0, -1):  # a function may have the name of its module
         try:
-            found: Any = importlib.import_module(".".join(parts[:length]))
+            value: Any = importlib.import_module(".".join(parts[:length]))
         except ModuleNotFoundError:
             continue
         for part in parts[length:]:
-            if not hasattr(found, part):
-                return part in getattr(found, "__dataclass_fields__", {})
-            found = getattr(found, part)
+            if not hasattr(value, part):
+                return part in getattr(value, "__dataclass_fields__", {})
+            value = getattr(value, part)
         return True
     return False
 
 
 def test_the_index_lists_all_pages() -> None:
     page = (PAGES / "index.md").read_text(encoding="utf-8")
-    assert re.findall(r"^(s\d)$", page, re.MULTILINE) == list(PAPERS)
+    assert re.findall(r"^(\w+\d{4})$", page, re.MULTILINE) == list(PAPERS)
 
 
 def test_the_examples_of_the_script_hold(measured: ModuleType) -> None:
@@ -92,31 +92,31 @@ def test_the_examples_of_the_script_hold(measured: ModuleType) -> None:
 def test_pages_are_filled_and_filling_again_changes_nothing(measured: ModuleType, tmp_path: Path) -> None:
     for paper in PAPERS:
         shutil.copy(PAGES / f"{paper}.md", tmp_path)
-    found = {name: shown(name) for name in ("s0-table2", "s0-table10", "s3-table1")}
+    results = {name: shown(name) for name in ("steck2010-table2", "steck2010-table10", "lim2015-table1")}
     kept = tmp_path / "shown.json"
-    kept.write_text(json.dumps(found), encoding="utf-8")
+    kept.write_text(json.dumps(results), encoding="utf-8")
     before = {paper: (tmp_path / f"{paper}.md").read_text(encoding="utf-8") for paper in PAPERS}
     pages = []
     for _ in range(2):
         assert measured.main([str(kept)], tmp_path) == 0
         pages.append({paper: (tmp_path / f"{paper}.md").read_text(encoding="utf-8") for paper in PAPERS})
     assert pages[0] == pages[1]
-    assert [paper for paper in PAPERS if pages[0][paper] != before[paper]] == ["s0", "s3"]
-    head, rest = pages[0]["s0"].split("<!-- measured s0 -->")
-    assert rest.index("`s0-table2`") < rest.index("`s0-table10`") < rest.index("<!-- end -->")
-    assert head == before["s0"].split("<!-- measured s0 -->")[0]
-    assert rest.split("<!-- end -->")[1] == before["s0"].split("<!-- end -->")[1]
+    assert [paper for paper in PAPERS if pages[0][paper] != before[paper]] == ["steck2010", "lim2015"]
+    head, rest = pages[0]["steck2010"].split("<!-- measured steck2010 -->")
+    assert rest.index("`steck2010-table2`") < rest.index("`steck2010-table10`") < rest.index("<!-- end -->")
+    assert head == before["steck2010"].split("<!-- measured steck2010 -->")[0]
+    assert rest.split("<!-- end -->")[1] == before["steck2010"].split("<!-- end -->")[1]
 
 
 def test_the_table_has_rows_down_and_columns_across_and_pipes_are_escaped(measured: ModuleType) -> None:
-    found = [number("a|b", "x", 0.5, 0.25, holds=False), number("a|b", "y", 1.0), number("c", "y", float("nan"))]
-    assert measured.numbers(found).splitlines() == [
+    cells = [number("a|b", "x", 0.5, 0.25, holds=False), number("a|b", "y", 1.0), number("c", "y", float("nan"))]
+    assert measured.numbers(cells).splitlines() == [
         "|  | x | y |",
         "| --- | ---: | ---: |",
         r"| a\|b | 0.50 (0.25) ✗ | 1.00 |",
         "| c |  | – |",
     ]
-    text = measured.exhibit(shown("s1-table3"))
+    text = measured.exhibit(shown("krichene2020-table3"))
     assert r"recall@10 \| all" in text
     assert r"- ✗ Z leads \| by far (X\_1 \<b\>)" in text
     assert "0 of 1 statements hold, 4 of 4 numbers are within their tolerance." in text
@@ -124,22 +124,22 @@ def test_the_table_has_rows_down_and_columns_across_and_pipes_are_escaped(measur
 
 def test_numbers_of_other_data_are_not_said_to_be_within_a_tolerance(measured: ModuleType) -> None:
     beside = [number("a", "x", 0.5, 0.25, within=None), number("b", "x", 0.5)]
-    told = measured.result(shown("s3-table1", claims=[], numbers=beside, colour="green"))
-    assert told == "1 published numbers are shown beside ours, not judged"
+    text = measured.result(shown("lim2015-table1", claims=[], numbers=beside, colour="green"))
+    assert text == "1 published numbers are shown beside ours, not judged"
 
 
 def test_long_tables_are_folded(measured: ModuleType) -> None:
-    assert "<details>" not in measured.exhibit(shown("s1-table3", rows=measured.LONGEST))
-    text = measured.exhibit(shown("s1-table3", rows=measured.LONGEST + 1))
+    assert "<details>" not in measured.exhibit(shown("krichene2020-table3", rows=measured.LONGEST))
+    text = measured.exhibit(shown("krichene2020-table3", rows=measured.LONGEST + 1))
     assert "<summary>25 rows</summary>\n\n|" in text
     assert text.endswith("|\n\n</details>")
 
 
 def test_what_was_not_run_says_so(measured: ModuleType) -> None:
-    text = measured.exhibit(shown("s0-table3", colour=None, numbers=[], claims=[], missing=["netflix"]))
+    text = measured.exhibit(shown("steck2010-table3", colour=None, numbers=[], claims=[], missing=["netflix"]))
     assert text.endswith("not run, netflix is not there.")
 
 
 def test_a_page_without_its_marks_is_refused(measured: ModuleType) -> None:
-    with pytest.raises(ValueError, match="measured s0"):
-        measured.filled("nothing here", "s0", {})
+    with pytest.raises(ValueError, match="measured steck2010"):
+        measured.fill("nothing here", "steck2010", {})

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -112,18 +114,70 @@ def test_ci_runs_the_oldest_and_the_newest_python_that_is_declared(tmp_path: Pat
         path.chmod(0o755)
     python = tmp_path / "bin" / f"python{newest}"
     same = f"Python {oldest}: it is what make test ran with"
-    assert told_by_pythons(tmp_path) == [
-        same, f"Python {newest}: {python}", f"make test PYTHON={python} VENV=.venv-{newest}",
+    assert printed_by_pythons(tmp_path) == [
+        same, f"Python {newest}: {python}", f"make test PYTHON={python} VENV=.venv-{newest} COVERAGE=sysmon",
     ]  # fmt: skip
     later = (tmp_path / "pyproject.toml").read_text().replace(f"Python :: {newest}", "Python :: 3.99")
     (tmp_path / "pyproject.toml").write_text(later)
-    assert told_by_pythons(tmp_path) == [same, "Python 3.99: not tested, it is not installed"]
+    assert printed_by_pythons(tmp_path) == [same, "Python 3.99: not tested, it is not installed"]
 
 
-def told_by_pythons(folder: Path) -> list[str]:
+def printed_by_pythons(folder: Path) -> list[str]:
     env = {**os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "PYENV_ROOT": str(folder)}
     done = subprocess.run([folder / ".ci" / "pythons"], env=env, capture_output=True, text=True, check=True)
     return done.stdout.splitlines()
+
+
+def targets() -> set[str]:
+    """What the Makefile can make by a name of its own."""
+    phony = re.search(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert phony is not None
+    return set(phony[1].split())
+
+
+@pytest.mark.parametrize("arguments", [[], ["help"]], ids=["make", "make help"])
+def test_make_says_what_there_is_to_make(arguments: list[str]) -> None:
+    done = subprocess.run(["make", "-s", *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
+    lines = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+    assert set(lines) == targets()
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", ".ci/run", ".github/pull_request_template.md"])
+def test_every_target_that_a_page_names_is_there(page: str) -> None:
+    named = set(re.findall(r"\bmake ([a-z]+)", (ROOT / page).read_text()))
+    assert named
+    assert named <= targets()
+
+
+def architecture() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("architecture", ROOT / "docs" / "architecture.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_picture_of_the_rooms_is_what_the_code_gives() -> None:
+    import fullrank
+
+    script = architecture()
+    package = Path(fullrank.__file__).parent
+    drawn = script.draw(package, ROOT / "pyproject.toml")
+    assert script.PICTURE.read_text(encoding="utf-8") == drawn, "run `make picture`"
+    assert script.PICTURE.name in (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
+
+
+def test_the_picture_shows_an_import_wherever_it_stands(tmp_path: Path) -> None:
+    package = tmp_path / "fullrank"
+    (package / "data").mkdir(parents=True)
+    (package / "data" / "__init__.py").write_text('"""What people did."""\n')
+    (package / "data" / "ids.py").write_text("from fullrank import errors\n\ndef f():\n    import fullrank.arrays\n")
+    (package / "errors.py").write_text('"""What can go wrong."""\nimport os\n')
+    script = architecture()
+    assert script.imported(package, "data") == {"arrays", "errors"}
+    assert script.imported(package, "errors") == set()
+    assert script.purpose(package, "data") == "What people did."
 
 
 def test_the_sdist_has_all_that_git_has() -> None:
@@ -139,9 +193,10 @@ def test_what_the_makefile_and_the_readme_name_is_in_the_sdist() -> None:
     links = set(re.findall(r"\]\(([^)#:]+)", (ROOT / "README.md").read_text()))
     named = {word.removeprefix("./") for word in words | links if re.fullmatch(r"[\w.][\w./-]*", word)}
     made = re.compile(r"\.\.?(/.*)?|\.venv.*|.*cache|\.hypothesis|docs/_build")  # by tools, and folders above
-    ignored = {line.rstrip("/") for line in (ROOT / ".gitignore").read_text().splitlines()}  # made by commands
-    there = {name for name in named - ignored if (ROOT / name).exists() and not made.fullmatch(name)}
-    assert {"constraints.txt", ".ci/identical", "docs/compare.md", "pyproject.toml", "tests/cli"} <= there
+    ignored = {line.strip("/") for line in (ROOT / ".gitignore").read_text().splitlines()}  # made by commands
+    kept = {name for name in named if not ignored & {name, *map(str, Path(name).parents)}}
+    there = {name for name in kept if (ROOT / name).exists() and not made.fullmatch(name)}
+    assert {"constraints.txt", ".ci/identical", "docs/glossary.md", "pyproject.toml", "tests/cli"} <= there
     assert links <= there
     assert {name.split("/")[0] for name in there} <= included
 

@@ -1,7 +1,8 @@
 """Write what was measured into the pages: python docs/papers/measured.py reproduced/shown.json
 
-The part of every page between `<!-- measured s0 -->` and `<!-- end -->` is made anew from what `fullrank reproduce`
-left in `shown.json`. No number of it is typed in. A document of which nothing was run keeps what it has.
+The part of every page between `<!-- measured steck2010 -->` and `<!-- end -->` is made anew from what
+`fullrank reproduce` left in `shown.json`. No number of it is typed in. A document of which nothing was run keeps
+what it has.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-Shown: TypeAlias = Mapping[str, Any]  # an exhibit, as `Shown.to_json` of fullrank.experiments.exhibits gives it
+Shown: TypeAlias = Mapping[str, Any]  # an exhibit, as `Reproduced.to_json` of fullrank.reproduction.findings gives it
 
-PAPERS = ("s0", "s1", "s2", "s3", "s4")
+PAPERS = ("steck2010", "krichene2020", "ackerman2012", "lim2015", "steck2015")
 LONGEST = 24  # rows of a table that stands open
 LEGEND = (
     "Written by `docs/papers/measured.py` from the results of `fullrank reproduce`. Ours first, the published number "
@@ -24,11 +25,11 @@ LEGEND = (
 )
 
 
-def filled(page: str, paper: str, shown: Mapping[str, Shown]) -> str:
+def fill(page: str, paper: str, shown: Mapping[str, Shown]) -> str:
     """The page with what was measured of this paper.
 
-    >>> filled("<!-- measured s0 -->\\n<!-- end -->", "s0", {})
-    '<!-- measured s0 -->\\n<!-- end -->'
+    >>> fill("<!-- measured steck2010 -->\\n<!-- end -->", "steck2010", {})
+    '<!-- measured steck2010 -->\\n<!-- end -->'
     """
     mine = [shown[name] for name in sorted(shown, key=natural) if name.startswith(f"{paper}-")]
     part = re.compile(rf"(<!-- measured {paper} -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -37,7 +38,7 @@ def filled(page: str, paper: str, shown: Mapping[str, Shown]) -> str:
     if not mine:
         return page
     text = "\n\n".join([LEGEND, *(exhibit(one) for one in mine)])
-    return part.sub(lambda found: f"{found[1]}\n{text}\n\n{found[2]}", page)
+    return part.sub(lambda marks: f"{marks[1]}\n{text}\n\n{marks[2]}", page)
 
 
 def exhibit(one: Shown) -> str:
@@ -84,11 +85,11 @@ def claim(one: Shown) -> str:
     return f"- {'✓' if one['holds'] else '✗'} {plain(one['text'])}{seen}"
 
 
-def numbers(found: Sequence[Shown]) -> str:
+def numbers(given: Sequence[Shown]) -> str:
     """The numbers as a table, folded where it is long."""
-    rows, columns = (list(dict.fromkeys(one[key] for one in found)) for key in ("row", "column"))
+    rows, columns = (list(dict.fromkeys(one[key] for one in given)) for key in ("row", "column"))
     cells: dict[tuple[str, str], list[str]] = {}
-    for one in found:
+    for one in given:
         cells.setdefault((one["row"], one["column"]), []).append(cell(one))
     lines = [line(["", *map(plain, columns)]), line(["---", *("---:" for _ in columns)])]
     lines += [line([plain(row), *(", ".join(cells.get((row, each), [])) for each in columns)]) for row in rows]
@@ -130,8 +131,8 @@ def plain(text: str) -> str:
 def natural(name: str) -> list[tuple[int, str]]:
     """Figure 6.2 comes before figure 6.15.
 
-    >>> sorted(["s2-figure6.15", "s2-figure6.2"], key=natural)
-    ['s2-figure6.2', 's2-figure6.15']
+    >>> sorted(["ackerman2012-figure6.15", "ackerman2012-figure6.2"], key=natural)
+    ['ackerman2012-figure6.2', 'ackerman2012-figure6.15']
     """
     return [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", name)]
 
@@ -144,7 +145,7 @@ def main(arguments: Sequence[str], folder: Path = Path(__file__).parent) -> int:
     shown = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
     for paper in PAPERS:
         page = folder / f"{paper}.md"
-        page.write_text(filled(page.read_text(encoding="utf-8"), paper, shown), encoding="utf-8")
+        page.write_text(fill(page.read_text(encoding="utf-8"), paper, shown), encoding="utf-8")
     return 0
 
 

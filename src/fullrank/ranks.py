@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank.data.canonical import frozen, owned, sort_rows
+from fullrank.arrays import Doubles, Ints, frozen, owned
 from fullrank.errors import DataError
 
-Floats: TypeAlias = NDArray[np.float64]
-Ints: TypeAlias = NDArray[np.int64]
+if TYPE_CHECKING:
+    import polars as pl
 
-
-PER_ROW = ("above", "tied", "before", "item", "grade")
+PER_ROW = ("above", "tied", "relevant_above", "item", "grade")
 COLUMNS = (*PER_ROW, "pool", "user", "weight", "full")
 OPTIONAL: dict[str, Any] = {
-    "before": np.int64, "item": np.int32, "grade": np.float32, "user": np.int32, "weight": np.float64, "full": np.int64,
+    "relevant_above": np.int64, "item": np.int32, "grade": np.float32,
+    "user": np.int32, "weight": np.float64, "full": np.int64,
 }  # fmt: skip
 
 
@@ -41,28 +41,13 @@ class About:
     notes: tuple[str, ...] = ()
 
 
-class Groups(NamedTuple):
-    """Items of a case with one score: `relevant` of them relevant, `others` not, after `start` better ones.
-
-    `before` of the better ones are relevant. Every order within a group is equally likely, so that the
-    group fills positions start+1 .. start+relevant+others.
-    """
-
-    case: NDArray[np.intp]
-    start: Ints
-    before: Ints
-    relevant: Ints
-    others: Ints
-    row: NDArray[np.intp]  # the group of every row
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Ranks:
     """For every held-out relevant item, how many irrelevant candidates score higher, and how many the same.
 
     Case c holds rows start[c] .. start[c+1]-1, one per relevant item. `pool` counts a case's irrelevant
-    candidates, `full` those there are in all (more, where they were sampled; to be given then). `before` counts the
-    relevant items of the case that score strictly higher; where it is not given it follows from the rest,
+    candidates, `full` those there are in all (more, where they were sampled; to be given then). `relevant_above` counts
+    the relevant items of the case that score strictly higher; where it is not given it follows from the rest,
     and relevant items with nothing between them count as tied.
 
     >>> ranks = Ranks(start=[0, 2], above=[1, 3], tied=[0, 0], pool=[8])   # - R - - R - - - - -
@@ -74,7 +59,7 @@ class Ranks:
     above: Any
     tied: Any
     pool: Any
-    before: Any = None
+    relevant_above: Any = None
     item: Any = None
     user: Any = None
     grade: Any = None
@@ -96,8 +81,8 @@ class Ranks:
                 if array.shape != (expected,):
                     raise DataError(f"ranks: {name} has shape {array.shape}, expected ({expected},).")
                 put(self, name, array)
-        if self.before is None:
-            put(self, "before", frozen(self._before()))
+        if self.relevant_above is None:
+            put(self, "relevant_above", frozen(self._relevant_above()))
         if self.weight is None:
             put(self, "weight", frozen(np.ones(cases)))
         if self.full is None:
@@ -122,20 +107,20 @@ class Ranks:
         if self.about.sampled:
             raise DataError(f"ranks: {self.about.sampled} sampled, but of how many candidates? Give full=, per case.")
 
-    def _before(self) -> Ints:
-        """Relevant items ahead of each: by `above`, then those without ties (they beat what ties).
+    def _relevant_above(self) -> Ints:
+        """Relevant items above each: by `above`, then those without ties (they beat what ties).
 
         Those alike share a place: with nothing between them, any order is as likely.
         """
         key = 2 * self.above + (self.tied > 0)
         order = np.lexsort((key, self.case))
-        ahead = np.empty(len(order), dtype=np.int64)
-        ahead[order] = np.arange(len(order)) - self.start[:-1][self.case[order]]
+        higher = np.empty(len(order), dtype=np.int64)
+        higher[order] = np.arange(len(order)) - self.start[:-1][self.case[order]]
         same = np.zeros(len(order), dtype=bool)  # share the place of the first of them
         same[1:] = (key[order][1:] == key[order][:-1]) & (self.case[order][1:] == self.case[order][:-1])
         first = np.maximum.accumulate(np.where(same, 0, np.arange(len(order))))
-        ahead[order] = ahead[order][first]
-        return ahead
+        higher[order] = higher[order][first]
+        return higher
 
     @cached_property
     def sizes(self) -> Ints:
@@ -153,71 +138,66 @@ class Ranks:
         return frozen(self.pool + self.sizes)
 
     @cached_property
-    def ahead(self) -> Ints:
+    def all_above(self) -> Ints:
         """Candidates that score higher than each row's item, relevant or not."""
-        return frozen(self.above + self.before)
+        return frozen(self.above + self.relevant_above)
 
     @cached_property
-    def mates(self) -> Ints:
+    def tied_relevant(self) -> Ints:
         """Relevant items of the case with each row's score, itself included."""
-        mates = np.ones(len(self.above), dtype=np.int64)
-        ordered = self.per_case(self.before) == self.sizes * (self.sizes - 1) // 2  # every pair of them
+        count = np.ones(len(self.above), dtype=np.int64)
+        ordered = self.per_case(self.relevant_above) == self.sizes * (self.sizes - 1) // 2  # every pair of them
         if not ordered.all():
             rows = np.flatnonzero(~ordered[self.case])
-            key = self.case[rows] * (int(self.sizes.max()) + 1) + self.before[rows]
-            _, group, count = np.unique(key, return_inverse=True, return_counts=True)
-            mates[rows] = count[group]
-        return frozen(mates)
+            key = self.case[rows] * (int(self.sizes.max()) + 1) + self.relevant_above[rows]
+            _, group, size = np.unique(key, return_inverse=True, return_counts=True)
+            count[rows] = size[group]
+        return frozen(count)
 
     @cached_property
-    def level(self) -> Ints:
-        """Candidates with each row's score, itself included: they fill positions ahead+1 .. ahead+level."""
-        return frozen(self.tied + self.mates)
-
-    @cached_property
-    def groups(self) -> Groups:
-        """Tie groups that hold a relevant item, in order of case and score."""
-        rows = len(self.above)
-        most = int(self.sizes.max(initial=1))
-        order, (case, before) = sort_rows((self.case, len(self)), (self.before, most))
-        first = np.ones(rows, dtype=bool)
-        first[1:] = (case[1:] != case[:-1]) | (before[1:] != before[:-1])
-        starts = np.flatnonzero(first)
-        lead = order[starts]
-        row = np.empty(rows, dtype=np.intp)
-        row[order] = np.cumsum(first) - 1
-        relevant = np.diff(np.append(starts, rows))
-        ahead = self.before[lead]
-        return Groups(self.case[lead], self.above[lead] + ahead, ahead, relevant, self.tied[lead], row)
+    def tie_size(self) -> Ints:
+        """Candidates with each row's score, itself included: they fill positions all_above+1 .. all_above+tie_size."""
+        return frozen(self.tied + self.tied_relevant)
 
     @cached_property
     def whole(self) -> NDArray[np.bool_]:
-        """Cases ranked among all their candidates, though a sample may have been asked for: they are exact."""
+        """Cases ranked among all their candidates, though a sample may have been meant: they are exact."""
         return frozen((self.full == 0) | (self.full == self.pool) & (not self.about.replace))
 
-    def positions(self) -> Floats:
+    def positions(self) -> Doubles:
         """The expected position of every relevant item in its case's list, from 1."""
         return self._positions
 
-    def full_positions(self) -> Floats:
+    def full_positions(self) -> Doubles:
         """The same among all candidates there are: where they were sampled, an unbiased estimate.
 
             1 + (above + tied/2) full/pool + other relevant items above, ties of them one half
 
-        >>> Ranks(start=[0, 2], above=[1, 2], tied=[0, 0], pool=[4], full=[40], before=[0, 1]).full_positions()
+        >>> Ranks(start=[0, 2], above=[1, 2], tied=[0, 0], pool=[4], full=[40], relevant_above=[0, 1]).full_positions()
         array([11., 22.])
         """
         scale = (self.full / np.maximum(self.pool, 1))[self.case]
-        return np.asarray((self.above + self.tied / 2) * scale + self.before + (self.mates + 1) / 2)
+        return np.asarray((self.above + self.tied / 2) * scale + self.relevant_above + (self.tied_relevant + 1) / 2)
 
     @cached_property
-    def _positions(self) -> Floats:
-        return frozen(self.ahead + (self.level + 1) / 2)
+    def _positions(self) -> Doubles:
+        return frozen(self.all_above + (self.tie_size + 1) / 2)
 
-    def per_case(self, row_values: ArrayLike) -> Floats:
+    def per_case(self, row_values: ArrayLike) -> Doubles:
         """The sum over the rows of every case."""
         values = np.asarray(row_values, dtype=np.float64)
         return values if len(values) == len(self) else np.add.reduceat(values, self.start[:-1])
+
+    def to_frame(self) -> pl.DataFrame:
+        """A row per relevant item; user, item and grade (as codes and values) where they are known."""
+        import polars as pl
+
+        columns = {
+            "case": self.case, "user": None if self.user is None else self.user[self.case], "item": self.item,
+            "above": self.above, "tied": self.tied, "relevant_above": self.relevant_above,
+            "position": self.positions(), "pool": self.pool[self.case], "grade": self.grade,
+        }  # fmt: skip
+        return pl.DataFrame({name: column for name, column in columns.items() if column is not None})
 
     def some(self, cases: slice) -> Ranks:
         """These cases in a row, sharing memory."""
@@ -248,8 +228,8 @@ class Ranks:
         ends = np.cumsum([0, *(part.start[-1] for part in parts)])
         columns: dict[str, Any] = {}
         for name in COLUMNS:
-            found = [getattr(part, name) for part in parts]
-            columns[name] = None if any(column is None for column in found) else np.concatenate(found)
+            each = [getattr(part, name) for part in parts]
+            columns[name] = None if any(column is None for column in each) else np.concatenate(each)
         start = np.concatenate([[0], *(part.start[1:] + end for part, end in zip(parts, ends, strict=False))])
         sampled = (part.about for part in parts if not part.whole.all())
         return Ranks(start=start, **columns, about=next(sampled, parts[0].about))

@@ -13,15 +13,15 @@ import pytest
 
 import fullrank
 from fullrank.cli.main import main
+from fullrank.comparison.inputs import KINDS, load
 from fullrank.errors import FullrankError
-from fullrank.experiments.feedback import TAKES
-from fullrank.experiments.inputs import KINDS, load
-from fullrank.experiments.spaces import SPACES
+from fullrank.models.feedback import takes
+from fullrank.models.protocols import IterativeRecipe
 from fullrank.models.recipes import RECIPES
-from fullrank.models.training import IterativeRecipe, Length
+from fullrank.tuning.spaces import SPACES
 
 OF = {fullrank.Interactions: "ratings", fullrank.Graded: "sessions", fullrank.Preferences: "preferences"}
-MEANT = [(name, OF[kind]) for name in RECIPES for kind in (fullrank.Interactions, *TAKES.get(RECIPES[name], ()))]
+MEANT = [(name, OF[kind]) for name in RECIPES for kind in takes(RECIPES[name]())]
 
 NOTHING_NEW = {"OrdRec"}  # cannot be updated
 
@@ -84,7 +84,7 @@ def test_through_the_command_line(
 @pytest.mark.parametrize(("name", "kind"), MEANT)
 def test_kept_in_a_file_and_updated(name: str, kind: str, files: Path, tmp_path: Path) -> None:
     """New feedback of a new user, and of a new item, is taken in; or a sentence says why not and what to do."""
-    model = fullrank.experiments.feedback.fit(RECIPES[name](), load(str(files / f"{kind}.csv")).data)
+    model = fullrank.models.feedback.fit(RECIPES[name](), load(str(files / f"{kind}.csv")).data)
     fullrank.save(model, tmp_path / "model.fr")
     again = fullrank.load(tmp_path / "model.fr")
     everybody = np.arange(len(model.train.users), dtype=np.int32)
@@ -94,7 +94,7 @@ def test_kept_in_a_file_and_updated(name: str, kind: str, files: Path, tmp_path:
         more = fullrank.Interactions.of([1000, 1000, 1001], [3, item, 7], value)
         if kind != "ratings":  # of preferences too
             more = fullrank.Graded.of([1, 1, 2], [3, item, 7], [5, 1, 3], user=[1000, 1000, 1001])
-        if name in NOTHING_NEW or (item == 1000 and RECIPES[name] in TAKES):
+        if name in NOTHING_NEW or (item == 1000 and len(takes(RECIPES[name]())) > 1):
             with pytest.raises(FullrankError, match=f"^{name}: .*; fit again with all"):
                 fullrank.update(again, more)
             continue
@@ -123,7 +123,7 @@ def test_what_is_trained_in_rounds_takes_what_can_be_told_between_them(name: str
     recipe = RECIPES[name]()
     told = any(one.kind is Parameter.VAR_KEYWORD for one in signature(recipe.fit).parameters.values())
     assert isinstance(recipe, IterativeRecipe) == told
-    assert not told or Length.of_recipe(recipe).of >= 1
+    assert not told or recipe.length.of >= 1
     assert name in SPACES
 
 

@@ -72,8 +72,8 @@ def test_a_fit_goes_on_to_the_same_bytes(ratings: Path, tmp_path: Path, number: 
 
 def epochs_in(checkpoint: Path) -> int:
     """Those of the last state that is whole: one may have become the previous before the next was written."""
-    from fullrank.models.checkpoint import Checkpoint
     from fullrank.models.files import load
+    from fullrank.models.training.checkpoint import Checkpoint
 
     kept = load(
         checkpoint if checkpoint.exists() else Path(f"{checkpoint}.previous"), recipes={"Checkpoint": Checkpoint}
@@ -124,7 +124,7 @@ def test_a_search_goes_on(ratings: Path, tmp_path: Path) -> None:
 
 
 def test_tables_go_on(tmp_path: Path) -> None:
-    child = started("reproduce", "s1", "s2", "--data", tmp_path, "--out", tmp_path / "out")
+    child = started("reproduce", "krichene2020", "ackerman2012", "--data", tmp_path, "--out", tmp_path / "out")
     wait_until((tmp_path / "out" / "index.html").exists, child)
     assert "What is done is kept; the same command goes on from there." in ended(child)
 
@@ -172,7 +172,7 @@ def test_the_handler_is_gone_afterwards(capfd: pytest.CaptureFixture[str]) -> No
 
 KILLED = """
 import os, signal, sys
-from fullrank.data import atomic
+from fullrank.runtime import atomic
 def die(*_): os.kill(os.getpid(), signal.SIGKILL)
 os.fsync = die
 atomic.write_bytes(sys.argv[1], b"half of it", overwrite=True)
@@ -194,7 +194,7 @@ def test_what_was_half_written_is_removed_at_the_next_start(ratings: Path, tmp_p
     left = [killed_in_the_middle(path) for path in (tmp_path / "m.fr", out / "x", out / "parts" / "Bestseller" / "x")]
     mine = tmp_path / ".mine.tmp"
     mine.write_text("precious")
-    living, name = fullrank.data.atomic._temporary(tmp_path / "other")  # of a process that is at work
+    living, name = fullrank.runtime.atomic._temporary(tmp_path / "other")  # of a process that is at work
     try:
         missing = subprocess.run([*FULLRANK, "fit", "no.csv", "-o", str(tmp_path / "m.fr")], capture_output=True, check=False)  # fmt: skip # noqa: E501
         assert missing.returncode == 66

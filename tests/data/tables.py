@@ -9,7 +9,8 @@ from random import Random
 from typing import Any
 
 from fullrank.data.ids import is_canonical_integer
-from fullrank.data.read import _fields, read_table
+from fullrank.data.read import _fields
+from fullrank.data.reading.table import read_table
 from fullrank.errors import DataError
 
 SEPARATORS = (",", ",", "\t", ";", "|", "::", " ")

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fullrank.data.feedback import as_graded, as_interactions
 from fullrank.data.graded import Graded
 from fullrank.data.ids import Ids
 from fullrank.data.intake import Intake
@@ -237,7 +238,7 @@ class TestGraded:
 
     def test_grades_as_ratings(self) -> None:
         sessions = Graded.of([1, 1, 2, 2], ["a", "b", "a", "c"], [2, 0, 1, 1], user=["u"] * 4)
-        found = sessions.interactions()
+        found = as_interactions(sessions)
         assert (found.items.names.tolist(), found.value.tolist()) == (["a", "b", "c"], [1.5, 0, 1])
 
 
@@ -245,7 +246,7 @@ class TestPreferences:
     @given(interactions())
     def test_every_preference_is_a_case(self, data: Interactions) -> None:
         pairs = data.graded().pairs()
-        cases = pairs.graded()
+        cases = as_graded(pairs)
         assert cases.count_pairs().tolist() == [1] * len(pairs)
         assert (cases.item[cases.grade == 1] == pairs.better).all()
         assert (cases.item[cases.grade == 0] == pairs.worse).all()

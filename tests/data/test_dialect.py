@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fullrank.data.read import column_names, read
+from fullrank.data.read import read
+from fullrank.data.reading.table import column_names
 from fullrank.errors import DataError, ParameterError
 from tests.data import tables
 

@@ -103,8 +103,8 @@ def test_redirections_to_another_scheme_are_not(server: Server, tmp_path: Path, 
 
 def test_no_redirection_from_https_to_http() -> None:
     with pytest.raises(NoInputError, match="by another scheme"):
-        web._followed("https://a.org/x", "http://a.org/x")
-    assert web._followed("https://a.org/x", "//b.org/y") == "https://b.org/y"
+        web._follow("https://a.org/x", "http://a.org/x")
+    assert web._follow("https://a.org/x", "//b.org/y") == "https://b.org/y"
 
 
 def test_redirections_end(server: Server, tmp_path: Path) -> None:

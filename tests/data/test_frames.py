@@ -185,7 +185,7 @@ class TestSparse:
         assert "numpy.unique" in message
 
     def test_shapes_beyond_memory(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("fullrank.data.memory.available", lambda: 1e9)
+        monkeypatch.setattr("fullrank.runtime.memory.available", lambda: 1e9)
         monkeypatch.setattr(Ids, "numbered", lambda n: pytest.fail("was made before it was asked whether it fits"))
         with pytest.raises(StorageError, match=r"shape \(2000000000, 10\) need about 48.0 GB, and 1.0 GB are free"):
             read(sparse.coo_array(([1.0], ([5], [3])), shape=(2_000_000_000, 10)))

@@ -18,12 +18,12 @@ import polars as pl
 import pytest
 import zstandard
 
-from fullrank.data import memory
 from fullrank.data.read import read
 from fullrank.data.reading import expanders, stream
 from fullrank.data.reading.stream import Stream
 from fullrank.data.sources.unpack import unpack
 from fullrank.errors import DataError, StorageError
+from fullrank.runtime import memory
 
 MIB = 1 << 20
 LINES = b"".join(b"%d,%d,5,%d\n" % (n % 997, n % 101, n) for n in range(20_000))

@@ -25,8 +25,8 @@ from fullrank.errors import DataError, ParameterError
 from fullrank.evaluation.adapters import Adapted, from_implicit, from_lightfm, from_surprise
 from fullrank.evaluation.scoring import ByVectors
 from fullrank.evaluation.tables import from_table
-from fullrank.kernels.threads import one_blas_thread
 from fullrank.metrics import recall
+from fullrank.runtime.threads import one_blas_thread
 from tests.evaluation.test_rank import problems
 
 N = 10

@@ -1,4 +1,7 @@
-"""What sampling does to comparisons: S1's toy curves, thinning against its law, consistency."""
+"""What sampling does to comparisons: toy curves, thinning against its law, consistency.
+
+Sections and figures are those of Krichene and Rendle 2020.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,7 @@ def order(models: dict[str, Ranks], metric: object, m: int) -> str:
 
 
 def test_toy_curves_cross_as_in_figure_2() -> None:
-    """S1 on AP: A C B below 50 samples, A B C around 200, C A B around 500; AUC is the same for all m."""
+    """By AP: A C B below 50 samples, A B C around 200, C A B around 500; AUC is the same for all m."""
     assert [order(TOY, ap, m) for m in (20, 49, 200, 500)] == ["ACB", "ACB", "ABC", "CAB"]
     assert [order(TOY, recall @ 10, m) for m in (100, 1000)] == ["ACB", "ABC"]
     exact = {name: (recall @ 10)(ranks).mean() for name, ranks in TOY.items()}
@@ -66,7 +69,7 @@ def test_corrected_curves_are_nearer() -> None:
 
 
 def test_characteristic_curves() -> None:
-    """S1 Fig. 3 and 4: sampled AP of 10,000 is far from AP; corrected, the mean squared distance is smaller."""
+    """Fig. 3 and 4: sampled AP of 10,000 is far from AP; corrected, the mean squared distance is smaller."""
     exact = values(ap, 10_000)
     assert characteristic(ap, 10_000, 100) == approx(expected(ap, 100, 10_000))
     off = np.mean((characteristic(ap, 10_000, 100) - exact) ** 2)
@@ -78,7 +81,7 @@ def test_characteristic_curves() -> None:
 
 
 def test_small_samples_see_a_straight_line() -> None:
-    """S1 4.4.4: for m = 1 every metric is linear in the rank."""
+    """Section 4.4.4: for m = 1 every metric is linear in the rank."""
     for metric in (ap, ndcg, recall @ 1):
         assert np.diff(characteristic(metric, 500, 1), 2) == approx(np.zeros(498), abs=1e-12)
 
@@ -132,7 +135,7 @@ def test_expected_values_against_thinning() -> None:
 
 
 def worlds(cases: int = 1500) -> dict[str, Ranks]:
-    """Three models as S1's: Z is best on top and worst below, X the other way round, Y in between."""
+    """Three models as in the paper: Z is best on top and worst below, X the other way round, Y in between."""
     rng = np.random.default_rng(0)
     n = rng.integers(1500, 3000, size=cases)
 

@@ -48,7 +48,7 @@ def by_hand(graded: Graded, scores: np.ndarray, relevant: float | None) -> list[
 
 
 def as_rows(ranks: Ranks) -> list[tuple[int, ...]]:
-    columns = (ranks.item, ranks.above, ranks.tied, ranks.before, ranks.pool[ranks.case])
+    columns = (ranks.item, ranks.above, ranks.tied, ranks.relevant_above, ranks.pool[ranks.case])
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 

@@ -19,10 +19,10 @@ from fullrank.evaluation.cases import cases_of
 from fullrank.evaluation.rank import rank
 from fullrank.evaluation.result import evaluate
 from fullrank.evaluation.top import top
-from fullrank.kernels.threads import threads
 from fullrank.metrics import auc, ndcg
-from fullrank.models.linear import ItemVectors, People
+from fullrank.models.kinds.linear import ItemVectors, People
 from fullrank.ranks import Ranks
+from fullrank.runtime.threads import threads
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def problems(draw: st.DrawFn) -> tuple[np.ndarray, Split[Interactions]]:
 def by_counting(scores: np.ndarray, split: Split[Interactions], relevant: float | None, exclude: str | None) -> Ranks:
     held = split.held_out.relevant(relevant)
     columns: dict[str, list] = {
-        name: [] for name in ("above", "tied", "before", "pool", "start", "user", "item", "grade")
+        name: [] for name in ("above", "tied", "relevant_above", "pool", "start", "user", "item", "grade")
     }
     columns["start"].append(0)
     for user in np.unique(held.user):
@@ -67,7 +67,7 @@ def by_counting(scores: np.ndarray, split: Split[Interactions], relevant: float 
         for hit in hits:
             columns["above"].append(sum(scores[user, other] > scores[user, hit] for other in rest))
             columns["tied"].append(sum(scores[user, other] == scores[user, hit] for other in rest))
-            columns["before"].append(sum(scores[user, other] > scores[user, hit] for other in hits))
+            columns["relevant_above"].append(sum(scores[user, other] > scores[user, hit] for other in hits))
         columns["item"] += hits.tolist()
         columns["grade"] += held.value[held.user == user].tolist()  # type: ignore[index]
         columns["pool"].append(len(rest))
@@ -179,7 +179,9 @@ def test_many_held_out_items_are_counted_exactly(shape: str, held_out: int) -> N
     ids = Ids([0]), Ids.numbered(items)
     parts = [Interactions.of(np.zeros_like(part), part, users=ids[0], items=ids[1]) for part in (seen, held)]
     found = rank(scores[None, :], Split(*parts))
-    assert (found.above.tolist(), found.tied.tolist(), found.before.tolist()) == counted_one_by_one(scores, held, seen)
+    assert (found.above.tolist(), found.tied.tolist(), found.relevant_above.tolist()) == counted_one_by_one(
+        scores, held, seen
+    )
     assert found.pool.tolist() == [items - held_out - 200]
 
 
@@ -227,7 +229,7 @@ def test_item_and_user_order_do_not_matter() -> None:
 
     def rows(ranks: Ranks, user_names: np.ndarray, item_names: np.ndarray) -> list:
         who = user_names[ranks.user[ranks.case]]
-        return sorted(zip(who, item_names[ranks.item], ranks.above, ranks.tied, ranks.before, strict=True))
+        return sorted(zip(who, item_names[ranks.item], ranks.above, ranks.tied, ranks.relevant_above, strict=True))
 
     assert rows(one, users, items) == rows(two, np.arange(200), np.arange(300))
 

@@ -12,8 +12,9 @@ from scipy import stats
 from fullrank.errors import DataError, ParameterError
 from fullrank.evaluation.corrections import corrected
 from fullrank.evaluation.methods import bias_variance
+from fullrank.evaluation.paired import paired
 from fullrank.evaluation.result import Result, evaluate
-from fullrank.evaluation.statistics import holm, paired
+from fullrank.evaluation.statistics import holm
 from fullrank.metrics import RANKED, adg, auc, ndcg, recall, rr, topk
 from fullrank.metrics.missing import ips
 from fullrank.ranks import About, Ranks
@@ -128,7 +129,7 @@ def test_measuring_some_cases_at_a_time_changes_no_bit(monkeypatch: pytest.Monke
     parts = [ranks(seed, cases=50) for seed in range(4)]
     found = Ranks.concat(parts)
     tied = np.minimum(np.arange(len(found.above)) % 5, 100 - found.above)
-    found = replace(found, tied=tied, before=None, item=np.zeros(len(tied), dtype=int))
+    found = replace(found, tied=tied, relevant_above=None, item=np.zeros(len(tied), dtype=int))
     metrics = [metric @ 7 if metric.cut else metric for metric in RANKED.values() if metric.name != "graded_ndcg"]
     metrics += [metric for metric in RANKED.values() if metric.name != "graded_ndcg"]
     metrics += [ips(recall @ 5, [0.5])]

@@ -18,10 +18,10 @@ from fullrank.evaluation.candidates import Everything, Sampled
 from fullrank.evaluation.cases import cases_of
 from fullrank.evaluation.corrections import corrected
 from fullrank.evaluation.methods import bias_variance, rank_estimate
-from fullrank.evaluation.rank import rank, rank_again
+from fullrank.evaluation.rank import rank
+from fullrank.evaluation.rank_samples import rank_again
 from fullrank.evaluation.result import evaluate
 from fullrank.evaluation.sampling import expected, values
-from fullrank.kernels.threads import threads
 from fullrank.metrics import (
     METRICS,
     adg,
@@ -39,6 +39,7 @@ from fullrank.metrics import (
 from fullrank.metrics.metric import Metric
 from fullrank.metrics.missing import ips, snips
 from fullrank.ranks import About, Ranks
+from fullrank.runtime.threads import threads
 
 approx = pytest.approx
 
@@ -59,7 +60,7 @@ def of(others: list[float], full: int | None = None, *, again: bool = False) -> 
         )
     )  # fmt: skip
     return Ranks(
-        [0, 3], above, tied, [len(others)], before=before, item=[0, 1, 2], user=[0],
+        [0, 3], above, tied, [len(others)], relevant_above=before, item=[0, 1, 2], user=[0],
         full=None if full is None else [full], about=about,
     )  # fmt: skip
 
@@ -91,7 +92,7 @@ def test_others_are_not_and_say_so(measure: Metric) -> None:
     assert exact.unbiased == (True, True)
     assert sampled.unbiased == (False, True)
     assert sampled.names == (f"{measure} from 3", "atop")
-    assert [m["ubm"] for m in sampled.to_json()["metrics"].values()] == [False, True]
+    assert [m["unbiased"] for m in sampled.to_json()["metrics"].values()] == [False, True]
     assert [row.count(" *") for row in sampled._repr_html_().split("<tr>")[2:]] == [1, 0]
     trust, *_, missing = sampled.notes
     assert trust == f"ranked among 3 sampled candidates without correction: {measure}, and which model leads by " + (
@@ -101,7 +102,7 @@ def test_others_are_not_and_say_so(measure: Metric) -> None:
 
 
 def test_every_flagged_measure_was_judged() -> None:
-    assert {m.name for m in METRICS.values() if m.ubm} <= {m.name for m in [*LINEAR, *BIASED]}
+    assert {m.name for m in METRICS.values() if m.unbiased} <= {m.name for m in [*LINEAR, *BIASED]}
     assert {m.name for m in METRICS.values() if m.survives_sampling} == {m.name for m in LINEAR}
     assert not (atop @ 0.5).survives_sampling
 
@@ -109,7 +110,7 @@ def test_every_flagged_measure_was_judged() -> None:
 def test_corrected_measures_are_nearer_not_unbiased() -> None:
     result = evaluate(samples(3, False), [corrected(recall @ 2, bias_variance(0.1)), corrected(atop, rank_estimate())])
     assert result.unbiased == (False, False)
-    assert not corrected(recall @ 2, bias_variance(0.1)).ubm
+    assert not corrected(recall @ 2, bias_variance(0.1)).unbiased
 
 
 def test_expected_values_of_all_samples() -> None:
@@ -227,8 +228,8 @@ def test_pairs_are_ranked_among_all_others() -> None:
     for exclude in ("train", None):
         exact = rank(scores, split, exclude=exclude)  # type: ignore[arg-type]
         found = rank(scores, split, Sampled(60, per="pair"), exclude=exclude)  # type: ignore[arg-type]
-        assert found.above.tolist() == exact.ahead.tolist()
-        assert found.tied.tolist() == (exact.level - 1).tolist()
+        assert found.above.tolist() == exact.all_above.tolist()
+        assert found.tied.tolist() == (exact.tie_size - 1).tolist()
         assert found.pool.tolist() == (exact.candidates - 1)[exact.case].tolist() == found.full.tolist()
         assert found.item.tolist() == exact.item.tolist()
         assert found.user.tolist() == exact.user[exact.case].tolist()

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 import fullrank
+from fullrank.arrays import Doubles
 from fullrank.data import simulate
 from fullrank.data.interactions import Interactions
 from fullrank.data.split import Split
@@ -41,7 +42,7 @@ from fullrank.metrics import (
     topk,
 )
 from fullrank.metrics.missing import ndcg_factor
-from fullrank.ranks import Floats, Ranks
+from fullrank.ranks import Ranks
 
 UNBIASED = [
     topk @ 0.0, topk @ 0.02, topk @ 0.1, topk @ 5, atop, atop @ 0.2, adg, recall @ 1, recall @ 10, mean_rank,
@@ -60,7 +61,7 @@ class Draw:
     complete: Ranks
 
 
-Estimate: TypeAlias = Callable[[Draw], Floats]  # a difference per user
+Estimate: TypeAlias = Callable[[Draw], Doubles]  # a difference per user
 
 
 def ranked(scores: np.ndarray, held_out: Interactions, train: Interactions | None = None) -> Ranks:
@@ -79,13 +80,13 @@ def of_users(data: Interactions, users: np.ndarray) -> Interactions:
 
 
 def one(seed: int, violation: float) -> Draw:
-    """S3's model: of every user's relevant items about 4 in 10 are observed, at least one."""
+    """Lim et al.'s (2015) model: of every user's relevant items about 4 in 10 are observed, at least one."""
     world = simulate.implicit(USERS, ITEMS, density=0.1, observed=0.4, violation=violation, seed=seed)
     return Draw(ranked(scorer(world), world.data), ranked(scorer(world), world.complete))
 
 
 def one_of_ratings(seed: int, violation: float) -> Draw:
-    """S0's model: low ratings are missing more often than relevant ones; some users have no relevant one observed."""
+    """As in Steck 2010: low ratings are missing more often than relevant ones; some users have no relevant one."""
     world = simulate.ratings(USERS, ITEMS, density=0.08, violation=violation, relevant=4, seed=seed)
     observed = world.data.relevant(4)
     user, item = np.nonzero(world.relevant())
@@ -142,26 +143,26 @@ class TestMissingAtRandom:
 
     @pytest.mark.parametrize("metric", UNBIASED, ids=str)
     def test_unbiased(self, model: str, metric: fullrank.metrics.Metric) -> None:
-        assert metric.ubm
+        assert metric.unbiased
         assert abs(z(difference(metric), model)) < 3
 
     @pytest.mark.parametrize("metric", BIASED, ids=str)
     def test_biased(self, model: str, metric: fullrank.metrics.Metric) -> None:
-        assert not metric.ubm
+        assert not metric.unbiased
         assert abs(z(difference(metric), model)) > 5
 
     @pytest.mark.parametrize("k", [None, 10])
     def test_ndcg_is_off_by_its_factor(self, model: str, k: int | None) -> None:
         metric = ndcg if k is None else ndcg @ k
 
-        def repaired(draw: Draw) -> Floats:
+        def repaired(draw: Draw) -> Doubles:
             factor = ndcg_factor(draw.observed.sizes, draw.complete.sizes, k)
             return metric(draw.observed) / factor - metric(draw.complete)
 
         assert abs(z(repaired, model)) < 3
 
     def test_precision_is_off_by_the_share_observed(self, model: str) -> None:
-        def repaired(draw: Draw) -> Floats:
+        def repaired(draw: Draw) -> Doubles:
             share = draw.observed.sizes / draw.complete.sizes
             return (precision @ 10)(draw.observed) / share - (precision @ 10)(draw.complete)
 
@@ -176,7 +177,7 @@ class TestMissingAtRandom:
         as ATOP is unbiased: AUC is too low by (|P|-|O|)/(N-|O|) of its distance from 1/2.
         """
 
-        def repaired(draw: Draw) -> Floats:
+        def repaired(draw: Draw) -> Doubles:
             irrelevant = draw.complete.pool / draw.observed.pool
             return auc(draw.observed) - 0.5 - irrelevant * (auc(draw.complete) - 0.5)
 
@@ -189,9 +190,9 @@ class TestMissingAtRandom:
         assert abs(z(repaired, model)) < 3
 
     def test_any_weights_that_do_not_see_which_were_observed(self, model: str) -> None:
-        """By the number observed, as S0 averages: unbiased for the complete values under the same weights."""
+        """By the number observed, as in Steck 2010: unbiased for the complete values under the same weights."""
 
-        def by_observed(draw: Draw) -> Floats:
+        def by_observed(draw: Draw) -> Doubles:
             weight = draw.observed.sizes / draw.observed.sizes.mean()
             return weight * (atop(draw.observed) - atop(draw.complete))
 

@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 import fullrank
 from fullrank.data.graded import Graded
 from fullrank.errors import DataError, ParameterError
-from fullrank.metrics.edrc import edrc, edrc_of_edges, share_from
+from fullrank.metrics.edrc import edrc, edrc_of_edges
 from fullrank.metrics.ordered import edrc_by_similar
 from fullrank.metrics.partial_order import tau_ap
+from fullrank.metrics.similar_users import share_from
 from fullrank.ranks import Ranks
 from tests.metrics.test_partial_order import columns, graded, random_cases, rows
 
-# S2 Table 5.1, with the pair B > E that its calculation uses
+# Ackerman 2012, Table 5.1, with the pair B > E that its calculation uses
 TRUTH = [("A", "C"), ("A", "D"), ("A", "E"), ("B", "D"), ("B", "E"), ("C", "D")]
 PREDICTED = [("C", "A"), ("C", "B"), ("C", "D"), ("A", "E"), ("B", "E"), ("D", "E")]
 Edges = list[tuple[int, int]]
@@ -265,7 +266,7 @@ def test_scores_as_prediction() -> None:
 
 def test_shares_of_similar_users_for_what_is_left_open() -> None:
     # open in the truth: C against B and E, D against E; predicted: C > B, C > D > E and so C > E
-    # in the truth but not predicted: A > D and B > D, for which S2 takes the share of users who prefer so
+    # in the truth but not predicted: A > D and B > D, for which Ackerman takes the share of users who prefer so
     asked = []
 
     def share(better: str, worse: str) -> float:

@@ -39,7 +39,9 @@ def ranked(case: list[tuple[int, bool]], alone: int | None = None, items: int = 
     above, tied = ([count(score) for score in mine] for count in (lambda s: sum(o > s for o in rest), rest.count))
     before = [sum(other > score for other in mine) for score in mine]
     item = [items + place for place in hits]
-    return Ranks(start=[0, len(hits)], above=above, tied=tied, pool=[len(rest)], before=before, item=item, user=[0])
+    return Ranks(
+        start=[0, len(hits)], above=above, tied=tied, pool=[len(rest)], relevant_above=before, item=item, user=[0]
+    )
 
 
 a_case = st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=1, max_size=8).filter(
@@ -182,7 +184,7 @@ def test_they_are_metrics() -> None:
     assert len({ips(atop, [1]), ips(atop, [1.0]), snips(atop, [1])}) == 2
     worst_first = snips(mean_rank, [1])
     assert (worst_first.best, worst_first.worst) == (1.0, np.inf)
-    assert not snips(recall, [1]).ubm  # unbiased by its propensities, if at all
+    assert not snips(recall, [1]).unbiased  # unbiased by its propensities, if at all
     assert "sum_i w_i / p_i" in snips(recall, [1]).doc
     given = np.array([0.5, 1.0])
     metric = snips(recall @ 1, given)
@@ -193,7 +195,7 @@ def test_they_are_metrics() -> None:
 def test_refusals() -> None:
     ranks = Ranks(start=[0, 2], above=[1, 3], tied=[0, 0], pool=[8], item=[0, 2], user=[1])
     for metric in RANKED.values():
-        if not (metric.ubm or metric.name == "auc"):
+        if not (metric.unbiased or metric.name == "auc"):
             with pytest.raises(ParameterError, match=f"{metric} is not a mean over .*; use recall, topk, atop, adg"):
                 ips(metric, [1, 1, 1])
     with pytest.raises(ParameterError, match="recall@3, snips is not a mean"):
@@ -221,7 +223,7 @@ def test_refusals() -> None:
 
 def test_a_flag_that_lies_is_found_out() -> None:
     ranks = Ranks(start=[0, 2], above=[1, 3], tied=[0, 0], pool=[8], item=[0, 2], full=[80])
-    lying = as_metric("my_ap", ubm=True)(ap.function)
+    lying = as_metric("my_ap", unbiased=True)(ap.function)
     with pytest.raises(ParameterError, match="my_ap is not a mean over relevant items"):
         snips(lying, [1, 1, 1])(ranks)
     with pytest.raises(ParameterError, match="is not a mean over relevant items"):

@@ -89,7 +89,7 @@ def brute_pairs(case: list[tuple[int, int]]) -> tuple[int, int, int]:
 
 
 def test_the_thesis_example() -> None:
-    # S2 Table 2.4: ratings 5 4 3 2, predicted order B A C D
+    # Ackerman 2012, Table 2.4: ratings 5 4 3 2, predicted order B A C D
     case, scores = graded([5, 4, 3, 2]), [3.0, 4.0, 2.0, 1.0]
     assert tau_ap(case, scores) == pytest.approx(1 / 3)  # Eq. 2.11
     assert pairwise_loss(case, scores) == pytest.approx(1 / 6)

@@ -48,7 +48,7 @@ def ranked(scores: list[float], relevant: list[bool], grades: list[float] | None
     tied = [sum(other == score for other in rest) for score in hits]
     grade = None if grades is None else [grade for grade, hit in zip(grades, relevant, strict=True) if hit]
     before = None if grades is None else [sum(other > score for other in hits) for score in hits]
-    return Ranks(start=[0, len(hits)], above=above, tied=tied, pool=[len(rest)], before=before, grade=grade)
+    return Ranks(start=[0, len(hits)], above=above, tied=tied, pool=[len(rest)], relevant_above=before, grade=grade)
 
 
 cases = st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=1, max_size=6).filter(
@@ -159,7 +159,7 @@ class TestPeersMistakes:
 
 
 def test_auc_and_atop_are_linked_as_s0_says() -> None:
-    """AUC = (1 + (N+ - 1)/N-) ATOP - (N+ - 1)/(2 N-): S0 Eq. 8 with its sign corrected."""
+    """AUC = (1 + (N+ - 1)/N-) ATOP - (N+ - 1)/(2 N-): Steck 2010, Eq. 8 with its sign corrected."""
     rng = np.random.default_rng(0)
     scores, relevant = rng.random(50), rng.random(50) < 0.2
     ranks = ranked(scores.tolist(), relevant.tolist())
@@ -264,7 +264,7 @@ def test_metrics_are_values() -> None:
     assert str(topk @ 0.02) == "topk@0.02"
     assert len({ndcg @ 10, ndcg @ 10, ap}) == 2
     unbiased = {"recall", "adg", "atop", "topk", "mean_rank", "mean_percentile"}
-    assert {name for name, metric in RANKED.items() if metric.ubm} == unbiased
+    assert {name for name, metric in RANKED.items() if metric.unbiased} == unbiased
     for metric in RANKED.values():
         assert len(metric.doc) > 20
 
@@ -288,7 +288,7 @@ def test_bad_ranks() -> None:
 def test_far_down_the_list_no_digit_is_lost(items: int) -> None:
     """Two relevant items tied with one other at the end: by fractions, in any catalogue (E14)."""
     s = items - 5
-    ranks = Ranks(start=[0, 2], above=[s, s], tied=[1, 1], pool=[items], before=[0, 0])
+    ranks = Ranks(start=[0, 2], above=[s, s], tied=[1, 1], pool=[items], relevant_above=[0, 0])
     places = [Fraction(s + j) for j in (1, 2, 3)]
     first, second = (sum(1 / place for place in places) / 3, sum((j - 1) / place for j, place in enumerate(places, 1)))
     exact = (2 * first + second / 3) / 2

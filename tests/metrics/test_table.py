@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 
+from fullrank.arrays import Doubles
 from fullrank.errors import ParameterError
-from fullrank.metrics import METRICS, atop, metric, parse, topk, topk_curve
-from fullrank.ranks import Floats, Ranks
+from fullrank.evaluation.result import evaluate
+from fullrank.metrics import METRICS, atop, metric, ndcg, parse, table, topk, topk_curve
+from fullrank.ranks import Ranks
 
 
 def some_ranks(seed: int = 0, cases: int = 50) -> Ranks:
@@ -20,12 +24,12 @@ def some_ranks(seed: int = 0, cases: int = 50) -> Ranks:
 
 
 def test_every_metric_is_found_by_its_own_name() -> None:
-    for name, found in METRICS.items():
-        assert found.name == name
-        assert parse(name) == found
-        assert found.doc
-        if found.cut:
-            assert parse(f" {name}@5 ") == found @ 5
+    for name, measure in METRICS.items():
+        assert measure.name == name
+        assert parse(name) == measure
+        assert measure.doc
+        if measure.cut:
+            assert parse(f" {name}@5 ") == measure @ 5
             assert str(parse(f"{name}@5")) == f"{name}@5"
 
 
@@ -60,11 +64,26 @@ def test_the_area_under_the_topk_curve_is_atop() -> None:
     assert values[at] == pytest.approx(np.average((topk @ 0.1)(ranks), weights=ranks.sizes))
 
 
-def test_a_user_s_own_metric_is_one_function() -> None:
-    @metric("last", ubm=True)
-    def last(ranks: Ranks, k: object) -> Floats:
+@pytest.mark.parametrize("name", METRICS)
+def test_the_docstring_of_a_metric_is_its_formula(name: str) -> None:
+    measure = METRICS[name]
+    formula = inspect.getdoc(measure.function)
+    assert formula
+    assert inspect.getdoc(measure) == formula
+    assert inspect.getdoc(parse(f"{name}@5") if measure.cut else parse(name)) == formula
+
+
+def test_help_on_ndcg_tells_its_formula() -> None:
+    assert (inspect.getdoc(ndcg @ 10) or "").startswith("DCG / ideal DCG, DCG = sum of 1/log2(position + 1)")
+
+
+def test_adding_a_metric_is_one_function_and_one_line_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    @metric("last", unbiased=True)
+    def last(ranks: Ranks, k: object) -> Doubles:
         """1 where the worst relevant item is among the first k."""
         return (np.maximum.reduceat(ranks.positions(), ranks.start[:-1]) <= k).astype(float)
 
-    assert str(last @ 3) == "last@3"
-    assert (last @ 1000)(some_ranks()).all()
+    monkeypatch.setattr(table, "METRICS", METRICS | {"last": last})  # the one line
+
+    ranks = Ranks(start=[0, 2, 3], above=[0, 3, 1], tied=[0, 0, 0], pool=[8, 8])  # R - - - R,   - R
+    assert evaluate(ranks, [parse("last@2"), last @ 5]).mean() == {"last@2": 0.5, "last@5": 1.0}

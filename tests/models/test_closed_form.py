@@ -15,11 +15,12 @@ from fullrank.data.ids import Ids
 from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError, ParameterError, StorageError
 from fullrank.metrics import rr
-from fullrank.models import ease, puresvd
-from fullrank.models.bestseller import Bestseller
-from fullrank.models.ease import EASE
-from fullrank.models.model import Model
-from fullrank.models.puresvd import PureSVD
+from fullrank.models.kinds.model import Model
+from fullrank.models.least_squares import puresvd
+from fullrank.models.least_squares.puresvd import PureSVD
+from fullrank.models.neighbours import ease
+from fullrank.models.neighbours.bestseller import Bestseller
+from fullrank.models.neighbours.ease import EASE
 from fullrank.testing.checkerboard import checkerboard
 
 
@@ -41,14 +42,14 @@ def arrays(model: Any) -> list[bytes]:
 
 def test_bestsellers_by_hand() -> None:
     data = Interactions.of([1, 2, 3, 1, 2], ["a", "a", "a", "b", "c"], [5, 1, 3, 4, 5], items=Ids(["a", "b", "c", "d"]))
-    found = {by: Bestseller(by).fit(data) for by in ("mean", "count", "relevant")}  # type: ignore[arg-type]
-    assert found["mean"].items[:3].tolist() == [3, 4, 5]
-    assert found["mean"].items[3] < 3
-    assert found["count"].items.tolist() == [3, 1, 1, 0]
-    assert found["relevant"].items.tolist() == [1, 0, 1, 0]
+    models = {by: Bestseller(by).fit(data) for by in ("mean", "count", "relevant")}  # type: ignore[arg-type]
+    assert models["mean"].items[:3].tolist() == [3, 4, 5]
+    assert models["mean"].items[3] < 3
+    assert models["count"].items.tolist() == [3, 1, 1, 0]
+    assert models["relevant"].items.tolist() == [1, 0, 1, 0]
     assert Bestseller("relevant", relevant=4).fit(data).items.tolist() == [1, 1, 1, 0]
-    assert found["mean"].scores([0, 2]).tolist() == [found["mean"].items.tolist()] * 2  # type: ignore[arg-type]
-    assert found["count"].history_scores(np.array([0]), np.ones(1)).tolist() == [3, 1, 1, 0]  # type: ignore[arg-type]
+    assert models["mean"].scores([0, 2]).tolist() == [models["mean"].items.tolist()] * 2  # type: ignore[arg-type]
+    assert models["count"].history_scores(np.array([0]), np.ones(1)).tolist() == [3, 1, 1, 0]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("value", [-1e12, -3.0, 0.0, 1e-12, 1e12])
@@ -103,7 +104,7 @@ def test_ease_refuses_what_cannot_fit_or_be_solved(monkeypatch: pytest.MonkeyPat
     twins = Interactions.of([1, 1, 2, 2], [1, 2, 1, 2], [1e6, 1e6, 1e6, 1e6])
     with pytest.raises(DataError, match="singular to working precision; use a larger 'reg'"):
         EASE(1e-9, binary=False).fit(twins)
-    monkeypatch.setattr("fullrank.data.memory.available", lambda: 1000.0)
+    monkeypatch.setattr("fullrank.runtime.memory.available", lambda: 1000.0)
     with pytest.raises(StorageError, match="EASE: weights of 40 x 40 items need about"):
         EASE().fit(feedback())
 

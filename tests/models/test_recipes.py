@@ -10,15 +10,15 @@ import fullrank
 from fullrank import BPR, EASE, IALS, MFADG, MFAUC, AllRank, AllRankBinary, Bestseller, ItemCF, PureSVD
 from fullrank.evaluation.rank import rank
 from fullrank.metrics import rr
-from fullrank.models.ccf import CCF
-from fullrank.models.gaussian import GaussianRank
-from fullrank.models.negatives import HistoryBPR, SoftmaxNegatives, SquaredNegatives
-from fullrank.models.opportunity import OpportunityCost
-from fullrank.models.ordrec import OrdRec
+from fullrank.models.asymmetric.gaussian import GaussianRank
+from fullrank.models.asymmetric.negatives import HistoryBPR, SoftmaxNegatives, SquaredNegatives
+from fullrank.models.preferences.ccf import CCF
+from fullrank.models.preferences.opportunity import OpportunityCost
+from fullrank.models.preferences.session_cost import SessionCost
+from fullrank.models.ratings.ordrec import OrdRec
+from fullrank.models.ratings.rsvd import RSVD
+from fullrank.models.ratings.svdpp import SVDpp
 from fullrank.models.recipes import RECIPES
-from fullrank.models.rsvd import RSVD
-from fullrank.models.session_cost import SessionCost
-from fullrank.models.svdpp import SVDpp
 from fullrank.testing.checkerboard import checkerboard
 from fullrank.testing.recipes import check_recipe
 

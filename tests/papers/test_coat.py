@@ -15,12 +15,12 @@ def test_what_people_choose_is_not_what_they_like(shared_data: Path) -> None:
     inner = fullrank.holdout(split.train, 0.2, seed=0)
     observed = AllRank(factors=10, missing_weight=0, missing_value=1, reg=0.3)
     everything = AllRank(factors=10, missing_weight=0.1, missing_value=0, reg=0.3)
-    found = {}
+    results = {}
     for name, recipe in (("observed", observed), ("all", everything)):
         chosen = fullrank.rank(recipe.fit(inner.train), inner, relevant=4)
         random = fullrank.rank(recipe.fit(split.train), Split(split.train, split.held_out), relevant=4, exclude=None)
         for where, ranks in (("chosen", chosen), ("random", random)):
-            found[name, where] = fullrank.evaluate(ranks, [atop, recall @ 10], weights="by_relevant").mean()
-    assert found["all", "chosen"]["atop"] > found["observed", "chosen"]["atop"] + 0.05
-    assert found["all", "random"]["atop"] < found["observed", "random"]["atop"] - 0.02
-    assert found["all", "random"]["recall@10"] < found["observed", "random"]["recall@10"]
+            results[name, where] = fullrank.evaluate(ranks, [atop, recall @ 10], weights="by_relevant").mean()
+    assert results["all", "chosen"]["atop"] > results["observed", "chosen"]["atop"] + 0.05
+    assert results["all", "random"]["atop"] < results["observed", "random"]["atop"] - 0.02
+    assert results["all", "random"]["recall@10"] < results["observed", "random"]["recall@10"]

@@ -14,10 +14,8 @@ import pytest
 
 import fullrank
 from fullrank import BPR, MFADG, MFAUC, Interactions
-from fullrank.kernels.pairwise import _score, _step
+from fullrank.kernels.sgd_pairs import _score, _step
 from fullrank.metrics import ap, ndcg
-from fullrank.models.descent import rate_in
-from fullrank.models.state import State
 
 
 @numba.njit(fastmath=True)
@@ -48,23 +46,23 @@ def _plain(start, item, row, users, items, bias, everybody, unseen, cost, rates,
 
 
 def sequential(recipe: Any, train: Interactions, seed: int) -> Any:
-    state = State(recipe.start(train, seed), 0, 0.0)
-    pairs = recipe.pairs() if isinstance(recipe, BPR) else recipe.pairs(train)
+    parameters = recipe.prepare(train, seed).start()
+    pairs = recipe.pairs(train)
     given = train.starts.astype(np.int64), train.item, train.user
     for number in range(recipe.epochs):
-        rates = np.full(3, rate_in(recipe, number), dtype=np.float32)
-        told = pairs.each > 0, pairs.unseen, pairs.cost, rates, np.float32(pairs.reg), 1000 * seed + number
-        _plain(*given, *state.parameters.values(), *told)
-    return recipe.model(state, train)
+        rates = np.full(3, recipe.rate_in(number), dtype=np.float32)
+        settings = pairs.each > 0, pairs.unseen, pairs.cost, rates, np.float32(pairs.reg), 1000 * seed + number
+        _plain(*given, *parameters.values(), *settings)
+    return recipe.model(parameters, train)
 
 
 def quality(data: Interactions, fit: Any, repeats: int) -> Any:
     splits = fullrank.repetitions(partial(fullrank.holdout, data, 0.2), repeats)
-    found = [
+    results = [
         fullrank.evaluate(fullrank.rank(fit(split.train, seed), split), [ap, ndcg]).mean().values()
         for seed, split in enumerate(splits)
     ]
-    return np.mean([list(one) for one in found], axis=0)
+    return np.mean([list(one) for one in results], axis=0)
 
 
 def check_no_worse(recipe: Any, data: Interactions, repeats: int, within: float) -> None:

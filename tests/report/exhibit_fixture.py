@@ -1,10 +1,11 @@
-"""Exhibits of every kind, as their JSON has them."""
+"""Results of every kind."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from fullrank.experiments.exhibits import Claim, Exhibit, Figure, Found, Number, Shown
+from fullrank.data.sources.known import KNOWN
+from fullrank.reproduction.findings import Claim, Figure, Findings, Number, Reproduced
 from tests.report.fixture import HOSTILE
 
 HOLDS, FAILS = Claim("it rises", True, "from 1 to 2"), Claim("it falls", False, "it rises")
@@ -26,19 +27,21 @@ TABLE = tuple(
 )
 
 
-def shown(name: str, found: Found | None = None, missing: tuple[str, ...] = (), **about: Any) -> dict[str, Any]:
-    told = {"title": f"Title of {name}", "place": "Table 1", "run": lambda bench: Found(), **about}
-    return Shown(Exhibit(name, **told), found, missing).to_json()
+def shown(name: str, findings: Findings | None = None, missing: tuple[str, ...] = (), **about: Any) -> Reproduced:
+    """As `reproduce` gives it: all that is missing, and the paper's own data, with how to get it."""
+    to_get = {data: KNOWN[data].dataset.how_to_get for data in (*missing, about.pop("better", "")) if data}
+    about = {"title": f"Title of {name}", "place": "Table 1", **about}
+    return Reproduced(name, missing=missing, how_to_get=to_get, findings=findings or Findings(), **about)
 
 
-def exhibits() -> list[dict[str, Any]]:
+def exhibits() -> list[Reproduced]:
     off = (Number("W", "exact", 0.5, 0.6), *TABLE)
     return [
-        shown("s1-table3", Found(off, (HOLDS,)), why="Ties.", stands_in="MovieLens 1M.", better="netflix"),
-        shown("s1-table10", Found(TABLE, (HOLDS, HOLDS)), why="Nothing much."),
-        shown("s0-fig1", Found((), (HOLDS,), FIGURES)),
-        shown("s0-table2", Found(TABLE, (HOLDS, FAILS))),
-        shown("s0-table3", missing=("netflix", "ta-feng"), stands_in="Nothing."),
-        shown("s4-table1", Found((Number("a", "", None, 1234.5, digits=1), Number("b", "", None, 2.0)))),
-        shown("t-1", Found((Number("a", "n", 5.0, 9.0, None),)), title=HOSTILE[0]),
+        shown("krichene2020-table3", Findings(off, (HOLDS,)), why="Ties.", stands_in="MovieLens 1M.", better="netflix"),
+        shown("krichene2020-table10", Findings(TABLE, (HOLDS, HOLDS)), why="Nothing much."),
+        shown("steck2010-fig1", Findings((), (HOLDS,), FIGURES)),
+        shown("steck2010-table2", Findings(TABLE, (HOLDS, FAILS))),
+        shown("steck2010-table3", missing=("netflix", "ta-feng"), stands_in="Nothing."),
+        shown("steck2015-table1", Findings((Number("a", "", None, 1234.5, digits=1), Number("b", "", None, 2.0)))),
+        shown("t-1", Findings((Number("a", "n", 5.0, 9.0, None),)), title=HOSTILE[0]),
     ]

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from fullrank.comparison.results import FORMAT
+
 NAMES = ("AllRank", "IALS", "MFADG", "GaussianRank", "ItemCF", "RSVD", "Bestseller")
 METRICS = (
     ("recall@10", True, "Share of the relevant items among the first 10."),
@@ -33,8 +35,8 @@ def results(models: int = 7, seed: int = 0) -> dict[str, Any]:
     rng = np.random.default_rng(seed)
     names = [NAMES[i] if i < len(NAMES) else f"{NAMES[i % 7]} {i}" for i in range(models)]
     skill = {name: 1 - 0.8 * i / max(models, 7) for i, name in enumerate(names)}
-    found = {
-        "format": 1,
+    content = {
+        "format": FORMAT,
         "title": "simulated ratings",
         "verdict": {
             "sentence": f"Use {names[0]}: it finds 0.214 of the relevant items among the first 10, "
@@ -59,8 +61,8 @@ def results(models: int = 7, seed: int = 0) -> dict[str, Any]:
             "excluded": "items seen in training",
         },
         "metrics": [
-            {"name": name, "ubm": ubm, "lower_is_better": name == "median rank", "text": said}
-            for name, ubm, said in METRICS
+            {"name": name, "unbiased": unbiased, "lower_is_better": name == "median rank", "text": said}
+            for name, unbiased, said in METRICS
         ],
         "models": [_model(name, skill[name], i, rng) for i, name in enumerate(names)] + [_failed()],
         "pairs": [_pair(names[0], name, 0.214 * (1 - skill[name])) for name in names[1:]],
@@ -80,17 +82,17 @@ def results(models: int = 7, seed: int = 0) -> dict[str, Any]:
             "seconds": {"total": 48.2, "data": 1.1},
         },
     }
-    checked: dict[str, Any] = json.loads(json.dumps(found, allow_nan=False))
-    return checked
+    plain: dict[str, Any] = json.loads(json.dumps(content, allow_nan=False))
+    return plain
 
 
 def bare() -> dict[str, Any]:
     """The least a comparison can hold: one model that was measured, nothing optional."""
-    found = results(models=1)
-    found.update(pairs=[], sampled=None, truth=None, examples=[], trust=[])
-    found["data"].update(values=None, popularity=None, missing=None)
-    found["models"] = [{**found["models"][0], "curve": [], "histogram": None, "tuned": None}]
-    return found
+    content = results(models=1)
+    content.update(pairs=[], sampled=None, truth=None, examples=[], trust=[])
+    content["data"].update(values=None, popularity=None, missing=None)
+    content["models"] = [{**content["models"][0], "curve": [], "histogram": None, "tuned": None}]
+    return content
 
 
 def _data() -> dict[str, Any]:
@@ -190,10 +192,11 @@ def _sampled(names: list[str], skill: dict[str, float], rng: np.random.Generator
             "sampled": {name: 0.5 + 1.2 * x + float(rng.normal(0, 0.05)) for name, x in exact.items()},
             "corrected": {name: x + float(rng.normal(0, 0.004)) for name, x in exact.items()},
             "agreement": {"sampled": 0.71, "corrected": 0.95},
+            "turned": 1,
             "sentence": f"By {metric} among 100 sampled items another model would lead; corrected, the order is right.",
         }
 
-    return {"m": 100, "rows": [row("recall@10", 0.214), row("ndcg@10", 0.161)]}
+    return {"m": 100, "cases": 912, "rows": [row("recall@10", 0.214), row("ndcg@10", 0.161)]}
 
 
 def _truth(names: list[str], skill: dict[str, float]) -> dict[str, Any]:

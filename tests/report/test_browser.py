@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from fullrank.comparison.results import Results
 from fullrank.report import write
 from tests.report.fixture import bare, results
 
@@ -22,7 +23,7 @@ LINES = "() => document.querySelectorAll('#curves .panel svg .mark-line path').l
 def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("reports")
     for name, found in (("7", results()), ("20", results(models=20)), ("bare", bare())):
-        write(found, folder / f"{name}.html")
+        write(Results.from_json(found), folder / f"{name}.html")
     return folder
 
 

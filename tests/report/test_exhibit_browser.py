@@ -47,7 +47,9 @@ def served(site: Path) -> Iterator[str]:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1400])
-@pytest.mark.parametrize(("name", "panels"), [("index", 0), ("s1-table3", 0), ("s0-table3", 0), ("s0-fig1", 5)])
+@pytest.mark.parametrize(
+    ("name", "panels"), [("index", 0), ("krichene2020-table3", 0), ("steck2010-table3", 0), ("steck2010-fig1", 5)]
+)
 def test_a_page_is_drawn(visit: Any, site: Path, name: str, panels: int, width: int, scheme: str) -> None:
     page = visit((site / f"{name}.html").as_uri(), width, scheme)
     assert page.locator(".panel svg").count() == panels
@@ -58,7 +60,7 @@ def test_a_page_is_drawn(visit: Any, site: Path, name: str, panels: int, width: 
 
 
 def test_charts_are_drawn_from_a_server_too(visit: Any, served: str) -> None:
-    page = visit(f"{served}/s0-fig1.html")
+    page = visit(f"{served}/steck2010-fig1.html")
     assert page.locator(".panel svg").count() == 5
     assert page.evaluate(UNDRAWN) == 0
 
@@ -66,7 +68,9 @@ def test_charts_are_drawn_from_a_server_too(visit: Any, served: str) -> None:
 def test_a_script_without_the_nonce_does_not_run(browser: Any, site: Path) -> None:
     page = browser.new_page()
     changed = site / "changed.html"
-    changed.write_text((site / "s0-fig1.html").read_text().replace("</main>", "<script>ran = true</script></main>"))
+    changed.write_text(
+        (site / "steck2010-fig1.html").read_text().replace("</main>", "<script>ran = true</script></main>")
+    )
     page.goto(changed.as_uri())
     changed.unlink()
     assert page.locator(".panel svg").count() == 5
@@ -75,13 +79,13 @@ def test_a_script_without_the_nonce_does_not_run(browser: Any, site: Path) -> No
 
 
 def test_a_logarithmic_axis_has_plain_labels_and_zero(visit: Any, site: Path) -> None:
-    page = visit((site / "s0-fig1.html").as_uri())
+    page = visit((site / "steck2010-fig1.html").as_uri())
     labels = page.locator("#figure-2 .role-axis-label text").all_text_contents()
     assert {"0", "1", "10", "100", "1000", "0.001", "0.1"} <= set(labels)
 
 
 def test_a_line_can_be_hidden(visit: Any, site: Path) -> None:
-    page = visit((site / "s0-fig1.html").as_uri())
+    page = visit((site / "steck2010-fig1.html").as_uri())
     for figure, mark in (
         ("figure-1", ".mark-line path"),
         ("figure-2", ".mark-line path"),
@@ -98,8 +102,8 @@ def test_a_line_can_be_hidden(visit: Any, site: Path) -> None:
 
 def test_pages_lead_to_each_other(visit: Any, site: Path) -> None:
     page = visit((site / "index.html").as_uri())
-    page.get_by_role("link", name="Title of s0-fig1").click()
-    page.get_by_role("link", name="After: s0-table2").first.click()
-    assert page.locator("h1").inner_text() == "Title of s0-table2"
+    page.get_by_role("link", name="Title of steck2010-fig1").click()
+    page.get_by_role("link", name="After: steck2010-table2").first.click()
+    assert page.locator("h1").inner_text() == "Title of steck2010-table2"
     page.get_by_role("link", name="All tables and figures").click()
     assert page.locator(".exhibits li").count() == 7

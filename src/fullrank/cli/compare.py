@@ -21,8 +21,9 @@ from fullrank.cli.printing import bar, note, note_data, print_json, resumable
 from fullrank.errors import ParameterError
 
 if TYPE_CHECKING:
-    from fullrank.experiments.comparison import Comparison
-    from fullrank.experiments.plan import Plan
+    from fullrank.comparison.comparison import Comparison
+    from fullrank.comparison.inputs import Loaded
+    from fullrank.comparison.plan import Plan
 
 
 @reads()
@@ -48,8 +49,8 @@ def compare(
     reading: dict[str, Any],
 ) -> None:
     """Compare recommenders on your data, and tell which to use, how sure that is, and what to distrust."""
-    from fullrank.experiments.parts import output_folder
-    from fullrank.experiments.plan import ModelPlan, Plan, checked, read_plan, write_plan
+    from fullrank.comparison.plan import ModelPlan, Plan, check_plan, read_plan, write_plan
+    from fullrank.runtime.output import output_folder
 
     if source.endswith(".toml"):
         if models or split or metrics or relevant is not None or tune or reading:
@@ -57,7 +58,7 @@ def compare(
         plan = read_plan(source)
         plan = plan if out is None else plan.model_copy(update={"out": str(out)})
     else:
-        plan = checked(
+        plan = check_plan(
             Plan(
                 data=data_plan(source, **reading),
                 title=title, split=split, relevant=relevant, metrics=tuple(listed(metrics)), tune=tune, seed=seed,
@@ -74,12 +75,12 @@ def compare(
     for line in loaded.notes:
         note(f"{loaded.name}: {line}")
     note_data(loaded.name, loaded.data)
-    finished(folder, lambda **how: carried_out(plan, loaded, overwrite=overwrite, **how), json)
+    run_and_report(folder, lambda **how: run_plan(plan, loaded, overwrite=overwrite, **how), json)
 
 
-def carried_out(plan: Plan, loaded: Any, **how: Any) -> Comparison:
+def run_plan(plan: Plan, loaded: Loaded, **how: Any) -> Comparison:
     """The comparison of a plan."""
-    from fullrank.experiments.compare import compare as compare_models
+    from fullrank.comparison.compare import compare as compare_models
 
     return compare_models(
         loaded.data, plan.recipes(), split=plan.split, relevant=plan.relevant, metrics=plan.metrics or None,
@@ -88,24 +89,24 @@ def carried_out(plan: Plan, loaded: Any, **how: Any) -> Comparison:
     )  # fmt: skip
 
 
-def finished(folder: Path, run: Callable[..., Comparison], json: bool) -> None:
+def run_and_report(folder: Path, run: Callable[..., Comparison], json: bool) -> None:
     """Run a comparison with a bar, write what it found, and print it; after Ctrl-C what there is."""
-    from fullrank.experiments.compare import Interrupted
+    from fullrank.comparison.compare import Interrupted
     from fullrank.report.page import write
 
-    def told(found: Comparison) -> None:
-        write(found.results, folder / "report.html", overwrite=True)
+    def tell(comparison: Comparison) -> None:
+        write(comparison.results, folder / "report.html", overwrite=True)
         if json:
-            print_json(found.results)
+            print_json(comparison.to_json())
         else:
-            print(found)
+            print(comparison)
         note(f"report: {folder / 'report.html'}")
 
     with resumable():
         try:
             with bar() as progress:
-                found = run(out=folder, progress=progress)
+                comparison = run(out=folder, progress=progress)
         except Interrupted as interrupted:
-            told(interrupted.comparison)
+            tell(interrupted.comparison)
             raise
-    told(found)
+    tell(comparison)

@@ -33,10 +33,10 @@ def data(
     reading: dict[str, Any],
 ) -> None:
     """Describe feedback: read DATA strictly and tell what is in it; fetch or convert it if asked."""
-    from fullrank.data.atomic import check_writable
     from fullrank.data.describe import describe
     from fullrank.data.split import Split
     from fullrank.data.write import write as write_file
+    from fullrank.runtime.atomic import check_writable
 
     if write is not None:
         check_writable(write, overwrite=overwrite)
@@ -44,28 +44,28 @@ def data(
         source, settings = _download(source, to, overwrite, parse_settings(settings or [])), None
     plan = data_plan(source, **reading, settings=settings, option="--set")
     loaded = plan.load(**({} if feedback is None else {"feedback": feedback}))
-    found, name = loaded.data, loaded.name
+    content, name = loaded.data, loaded.name
     for line in loaded.notes:
         note(f"{name}: {line}")
-    if not isinstance(found, Split):
-        note(f"{name}: {found.intake}")
-        _doubt(found, source, reading)
+    if not isinstance(content, Split):
+        note(f"{name}: {content.intake}")
+        _doubt(content, source, reading)
     if write is not None:
-        if isinstance(found, Split):
+        if isinstance(content, Split):
             raise ParameterError(f"{name} is a split into parts; write them from Python with fullrank.write.")
-        write_file(found, write, overwrite=overwrite, excel_safe=excel_safe)
+        write_file(content, write, overwrite=overwrite, excel_safe=excel_safe)
         note(f"written: {write}")
-    print_result({"data": name, **describe(found)}, json)
+    print_result({"data": name, **describe(content)}, json)
 
 
-def _doubt(found: Any, source: str, reading: Mapping[str, Any]) -> None:
+def _doubt(content: Any, source: str, reading: Mapping[str, Any]) -> None:
     """Tell where most rows were merged as duplicates although a column of sessions is there that nobody read."""
     from fullrank.data.interactions import Interactions
-    from fullrank.data.read import column_names
     from fullrank.data.reading.fields import USUAL_NAMES
+    from fullrank.data.reading.table import column_names
 
-    intake = found.intake
-    if not isinstance(found, Interactions) or intake.merged <= MANY * intake.rows or not Path(source).is_file():
+    intake = content.intake
+    if not isinstance(content, Interactions) or intake.merged <= MANY * intake.rows or not Path(source).is_file():
         return
     names = column_names(source, reading.get("separator"), reading.get("encoding", "utf-8"))
     unread = sorted(names & set(USUAL_NAMES["session"]))

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fullrank.cli.compare import finished
+from fullrank.cli.compare import run_and_report
 from fullrank.cli.options import Json, Overwrite
 from fullrank.cli.printing import note
 
@@ -20,8 +20,8 @@ def demo(
 ) -> None:
     """Compare recommenders in a simulated world whose complete truth is known."""
     import fullrank
-    from fullrank.experiments.compare import compare
-    from fullrank.experiments.parts import output_folder
+    from fullrank.comparison.compare import compare
+    from fullrank.runtime.output import output_folder
 
     world = fullrank.simulate.ratings(seed=seed)
     note("A simulated world of ratings that are missing not at random; its complete truth is known.")
@@ -33,4 +33,4 @@ def demo(
             overwrite=overwrite, **how,
         )  # fmt: skip
 
-    finished(output_folder(out), run, json)
+    run_and_report(output_folder(out), run, json)

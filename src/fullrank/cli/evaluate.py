@@ -37,21 +37,21 @@ def evaluate(
     from fullrank.metrics.table import parse
     from fullrank.models.files import load
 
-    found = load(model)
+    fitted = load(model)
     options = {**reading, "columns": parse_columns(reading.get("columns"))}
-    seen: Any = found.train
-    asked = [parse(name) for name in listed(metrics)]
+    seen: Any = fitted.train
+    measures = [parse(name) for name in listed(metrics)]
     sampled = _candidates(candidates, seed)
     method = None if correction is None else _method(correction, sampled is not None)
     given = read(held_out, **options)
     note_data(held_out, given)
-    after, strangers = _known(given, seen)
-    if strangers:
-        note(f"{strangers:,} held-out rows are of users or items the model does not know, and are left out.")
+    after, unknown = _known(given, seen)
+    if unknown:
+        note(f"{unknown:,} held-out rows are of users or items the model does not know, and are left out.")
     before = seen if train is None else _known(read(train, **options), seen)[0]
     split = Split(before, after, how=f"{held_out} is held out.")
-    ranks = fullrank.rank(found, split, sampled, relevant=relevant)
-    result = fullrank.evaluate(ranks, [m if method is None else corrected(m, method) for m in asked])
+    ranks = fullrank.rank(fitted, split, sampled, relevant=relevant)
+    result = fullrank.evaluate(ranks, [m if method is None else corrected(m, method) for m in measures])
     intervals = result.interval()
     if json:
         print_result(result.to_json(), True)

@@ -13,7 +13,7 @@ from fullrank.cli.options import (
     Json,
     Overwrite,
     Seed,
-    chosen,
+    choose,
     reads,
 )
 from fullrank.cli.printing import bar, note_data, print_result, resumable
@@ -35,28 +35,29 @@ def fit(
     reading: dict[str, Any],
 ) -> None:
     """Fit a model on all of your data and write it to a file."""
-    from fullrank.data.atomic import check_writable
     from fullrank.errors import ParameterError
-    from fullrank.experiments.feedback import fit as fit_recipe
+    from fullrank.models.feedback import fit as fit_recipe
     from fullrank.models.files import save
-    from fullrank.models.training import IterativeRecipe
+    from fullrank.models.protocols import IterativeRecipe
+    from fullrank.runtime.atomic import check_writable
 
     check_writable(out, overwrite=overwrite)
-    data, recipe, _ = chosen(
-        source, model, parameters or [], **reading)  # fmt: skip
+    data, recipe, _ = choose(source, model, parameters or [], **reading)
     loaded = data.load()
     train: Any = loaded.data.whole() if hasattr(loaded.data, "held_out") else loaded.data
     note_data(loaded.name, train)
-    in_rounds = isinstance(recipe, IterativeRecipe)
-    if checkpoint is not None and not in_rounds:
+    if checkpoint is not None and not isinstance(recipe, IterativeRecipe):
         name = type(recipe).__name__
         raise ParameterError(f"{name} is not trained in rounds and has no checkpoint; leave out --checkpoint.")
     start = time.monotonic()
     with resumable(checkpoint is not None), bar() as progress:
-        told = {"progress": lambda done, of, loss: progress and progress(f"{done} of {of}", done / of)}
-        training = {**told, **({} if checkpoint is None else {"checkpoint": checkpoint})} if in_rounds else {}
-        fitted = fit_recipe(recipe, train, seed, **training)
+
+        def tell(done: int, of: int, objective: float) -> None:
+            if progress is not None:
+                progress(f"{done} of {of}", done / of)
+
+        fitted = fit_recipe(recipe, train, seed, {"progress": tell, "checkpoint": checkpoint})
     seconds = time.monotonic() - start
     save(fitted, out, overwrite=overwrite)
-    found = {"model": str(recipe), "users": len(train.users), "items": len(train.items), "rows": len(train)}
-    print_result({**found, "seconds": round(seconds, 3), "file": str(out)}, json)
+    summary = {"model": str(recipe), "users": len(train.users), "items": len(train.items), "rows": len(train)}
+    print_result({**summary, "seconds": round(seconds, 3), "file": str(out)}, json)

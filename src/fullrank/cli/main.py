@@ -22,8 +22,8 @@ from fullrank.cli.reproduce import reproduce
 from fullrank.cli.signals import CODE, termination
 from fullrank.cli.tune import tune
 from fullrank.cli.warmup import warmup
-from fullrank.data.memory import explain
 from fullrank.errors import FullrankError
+from fullrank.runtime.memory import explain
 
 app = typer.Typer(
     name="fullrank",

@@ -14,7 +14,7 @@ import typer
 from fullrank.errors import ParameterError
 
 if TYPE_CHECKING:
-    from fullrank.experiments.plan import DataPlan, Plan
+    from fullrank.comparison.plan import DataPlan, Plan
 
 DATA_HELP = "A file ('-' is stdin), a folder or a known name."
 COLUMNS_HELP = "Which column is what: user=NAME,item=NAME,value=NAME,time=NAME (positions from 0 also)."
@@ -109,13 +109,13 @@ def listed(text: str | None) -> list[str]:
     return [part.strip() for part in (text or "").split(",") if part.strip()]
 
 
-def chosen(source: str, model: str | None, parameters: list[str], **reading: Any) -> tuple[DataPlan, Any, Plan | None]:
+def choose(source: str, model: str | None, parameters: list[str], **reading: Any) -> tuple[DataPlan, Any, Plan | None]:
     """What to read, and the recipe: of a plan, where DATA is one, else of the options of a command."""
-    from fullrank.experiments.compare import recipe_of
-    from fullrank.experiments.plan import read_plan
+    from fullrank.comparison.naming import make_recipe
+    from fullrank.comparison.plan import read_plan
 
     if not source.endswith(".toml"):
-        return data_plan(source, **reading), recipe_of(model or "allrank", **parse_settings(parameters)), None
+        return data_plan(source, **reading), make_recipe(model or "allrank", **parse_settings(parameters)), None
     if parameters or reading:
         raise ParameterError("a plan says all of this itself; change the file, or give the data instead of a plan.")
     plan = read_plan(source)
@@ -132,8 +132,8 @@ def data_plan(
     quarantine: Path | None = None, option: str = "--data-set", **given: Any,
 ) -> DataPlan:  # fmt: skip
     """What to read and how, from the options of a command; `option` is what it calls those of a known data set."""
-    from fullrank.experiments.inputs import KINDS
-    from fullrank.experiments.plan import DataPlan
+    from fullrank.comparison.inputs import KINDS
+    from fullrank.comparison.plan import DataPlan
 
     if given.get("kind") is not None and given["kind"] not in KINDS:
         raise ParameterError(f"--kind: '{given['kind']}' is none; write {', '.join(KINDS)}.")

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from fullrank.runtime.formatting import show
+
 
 def print_result(result: Mapping[str, Any], as_json: bool) -> None:
     """A result as JSON, or as lines a person reads."""
@@ -31,14 +33,14 @@ def bar() -> Iterator[Callable[[str, float], None] | None]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    shown = (
+    columns = (
         TextColumn("{task.description:<40}"),
         BarColumn(),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    with Progress(*shown, console=Console(stderr=True), transient=True) as progress:
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("starting", total=1.0)
         yield lambda text, share: progress.update(task, completed=share, description=text)
 
@@ -48,32 +50,16 @@ def lines(result: Mapping[str, Any], indent: str = "") -> list[str]:
 
     >>> print("\\n".join(lines({"rows": 100000, "values": {"1": 5, "2": 6}})))
     rows    100,000
-    values  1: 5, 2: 6
+    values  1 5, 2 6
     """
     width = max((len(name) for name in result), default=0)
-    shown: list[str] = []
+    rows: list[str] = []
     for name, value in result.items():
         if isinstance(value, Mapping) and "kind" in value:  # a part with a description of its own
-            shown += [f"{indent}{name}", *lines(value, indent + "  ")]
+            rows += [f"{indent}{name}", *lines(value, indent + "  ")]
         else:
-            shown.append(f"{indent}{name:<{width}}  {_shown(value)}")
-    return shown
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, bool) or value is None:
-        return str(value)
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"
-    if isinstance(value, Mapping) and not value:
-        return "none"
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name}: {_shown(part)}" for name, part in value.items())
-    if isinstance(value, list | tuple):
-        return " .. ".join(map(str, value))
-    return str(value)
+            rows.append(f"{indent}{name:<{width}}  {show(value)}")
+    return rows
 
 
 def note(message: str) -> None:

@@ -24,26 +24,26 @@ def recommend(
 ) -> None:
     """The best items for somebody, by a fitted model."""
     from fullrank.models.files import load
-    from fullrank.models.recommend import recommend as best
+    from fullrank.recommending.recommend import recommend as best
 
-    found = load(model)
-    users, items = found.train.users, found.train.items
+    fitted = load(model)
+    users, items = fitted.train.users, fitted.train.items
     past: Any = None
     if history is not None:
         pairs = [part.partition("=") for part in listed(history)]
         with_values = any(equals for _, equals, _ in pairs)
         names = [_id(name, items) for name, _, _ in pairs]
         past = {name: _number(value, history) for name, (_, _, value) in zip(names, pairs, strict=True)} if with_values else names  # fmt: skip # noqa: E501
-    told = best(
-        found, None if user is None else _id(user, users), history=past, n=n, exclude=None if seen else "seen",
+    result = best(
+        fitted, None if user is None else _id(user, users), history=past, n=n, exclude=None if seen else "seen",
         only=None if only is None else [_id(name, items) for name in listed(only)],
     )  # fmt: skip
-    if told.fallback:
+    if result.fallback:
         note("nothing is known of them: these are the most popular items.")
     if json:
-        print_json({"items": told.items, "scores": told.scores, "fallback": told.fallback})
+        print_json({"items": result.items, "scores": result.scores, "fallback": result.fallback})
     else:
-        print("\n".join(f"{score:10.4g}  {item}" for item, score in zip(told.items, told.scores, strict=True)))
+        print("\n".join(f"{score:10.4g}  {item}" for item, score in zip(result.items, result.scores, strict=True)))
 
 
 def _id(text: str, ids: Any) -> Any:

@@ -19,20 +19,20 @@ def report(
     json: Json = False,
 ) -> None:
     """One report of several comparisons of the same split, or of one again."""
-    from fullrank.data.atomic import check_writable
+    from fullrank.comparison.merge import merge
+    from fullrank.comparison.tables import latex, markdown, text
     from fullrank.errors import ParameterError
-    from fullrank.experiments.merge import merge
-    from fullrank.experiments.tables import latex, markdown, text
     from fullrank.report.page import write
+    from fullrank.runtime.atomic import check_writable
 
     forms = {"text": text, "markdown": markdown, "latex": latex}
     if form not in forms:
         raise ParameterError(f"--table: '{form}' is none; write {', '.join(forms)}.")
     check_writable(out, overwrite=overwrite)
-    found = merge(folders)
-    write(found.results, out, overwrite=overwrite)
+    merged = merge(folders)
+    write(merged.results, out, overwrite=overwrite)
     if json:
-        print_json(found.results)
+        print_json(merged.to_json())
     else:
-        print(forms[form](found.results))
+        print(forms[form](merged.results))
     note(f"report: {out}")

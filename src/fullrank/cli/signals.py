@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
 
-from fullrank.data.stopping import ask_to_stop, forget
+from fullrank.runtime.stopping import ask_to_stop, forget
 
 CODE = 128 + signal.SIGTERM
 GRACE = 8.0  # seconds to finish; files are whole at every moment

@@ -11,7 +11,7 @@ from fullrank.cli.options import (
     DATA_HELP,
     Json,
     Seed,
-    chosen,
+    choose,
     reads,
 )
 from fullrank.cli.printing import bar, note_data, print_json, resumable
@@ -33,30 +33,34 @@ def tune(
     reading: dict[str, Any],
 ) -> None:
     """Find parameters of a model that do well on a part of your data it was not trained on."""
-    from fullrank.experiments.parts import parameters as plain
-    from fullrank.experiments.setting import setting
-    from fullrank.experiments.tune import tune as search
+    from fullrank.comparison.protocol import make_setting
+    from fullrank.models.parameters import parameters as plain
+    from fullrank.tuning.tune import tune as search
 
-    data, recipe, plan = chosen(
-        source, model, parameters or [], **reading)  # fmt: skip
+    data, recipe, plan = choose(source, model, parameters or [], **reading)
     loaded = data.load()
     note_data(loaded.name, loaded.data)
-    said: dict[str, Any] = {"split": split, "relevant": relevant, "metrics": [metric] if metric else None, "seed": seed}
+    options: dict[str, Any] = {
+        "split": split,
+        "relevant": relevant,
+        "metrics": [metric] if metric else None,
+        "seed": seed,
+    }
     if plan is not None:
-        said = {"split": plan.split, "relevant": plan.relevant, "metrics": plan.metrics or None, "seed": plan.seed}
-    where = setting(loaded.data, kind=loaded.kind, **said)
+        options = {"split": plan.split, "relevant": plan.relevant, "metrics": plan.metrics or None, "seed": plan.seed}
+    where = make_setting(loaded.data, kind=loaded.kind, **options)
     with resumable(journal is not None), bar() as progress:
-        found = search(
+        tuned = search(
             recipe, where.for_tuning(), trials=trials, metric=where.metrics[0], relevant=where.relevant,
             seed=where.seed, journal=journal,
             progress=lambda done, of, best, text: progress and progress(f"{done} of {of} {text}", done / of),
         )  # fmt: skip
     if json:
         print_json({
-            "model": type(found.recipe).__name__, "parameters": plain(found.recipe), "value": found.value,
-            **found.to_json(),
+            "model": type(tuned.recipe).__name__, "parameters": plain(tuned.recipe), "value": tuned.value,
+            **tuned.to_json(),
         })  # fmt: skip
         return
-    first = found.points[0].value
-    print(found.recipe)
-    print(f"{found.metric} {found.value:.4f} on the validation part" + (f", {first:.4f} as it was" if first else ""))
+    first = tuned.points[0].value
+    print(tuned.recipe)
+    print(f"{tuned.metric} {tuned.value:.4f} on the validation part" + (f", {first:.4f} as it was" if first else ""))

@@ -1,1 +1,30 @@
-"""What people did: ids, interactions, graded cases, preferences; reading, splitting, simulating them."""
+"""What people did: ids, interactions, graded cases, preferences; reading and writing them."""
+
+from fullrank.data.classes import relevance_classes
+from fullrank.data.describe import describe
+from fullrank.data.feedback import Feedback, as_graded, as_interactions, kind_of
+from fullrank.data.graded import Graded
+from fullrank.data.ids import Ids
+from fullrank.data.intake import Intake
+from fullrank.data.interactions import Interactions
+from fullrank.data.preferences import Preferences
+from fullrank.data.read import read, read_preferences, read_sessions
+from fullrank.data.write import write
+
+__all__ = [
+    "Feedback",
+    "Graded",
+    "Ids",
+    "Intake",
+    "Interactions",
+    "Preferences",
+    "as_graded",
+    "as_interactions",
+    "describe",
+    "kind_of",
+    "read",
+    "read_preferences",
+    "read_sessions",
+    "relevance_classes",
+    "write",
+]

@@ -2,57 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.data.ids import STRING, Codes, check_unmasked
+from fullrank.arrays import CODE, Codes, Floats, check_unmasked, frozen, owned, row_blocks
+from fullrank.data.ids import STRING
 from fullrank.data.times import Times
 from fullrank.errors import DataError, check
-from fullrank.kernels.threads import in_parallel
+from fullrank.runtime.threads import in_parallel
 
-Values: TypeAlias = NDArray[np.float32]
 Duplicates: TypeAlias = Literal["last", "first", "sum", "mean", "max", "error"]
 
 TINY, HUGE = 1e-12, 1e12  # values are kept as float32: beyond these, arithmetic on them loses its meaning
-CODE = np.int32
 
 
-def frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """The same array, read-only: containers share it and never change."""
-    array.flags.writeable = False
-    return array
-
-
-def owned(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
-    """The array as a read-only one of ours: a copy, unless it cannot change any more."""
-    if array.dtype == dtype and not array.flags.writeable:
-        return array
-    return frozen(array.astype(dtype))
-
-
-def same_column(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
-    """Whether two columns hold the same, or both are absent."""
-    if one is None or other is None:
-        return one is other
-    return np.array_equal(one, other)
-
-
-def checked_codes(codes: NDArray[Any], n: int, what: str) -> Codes:
-    """Codes as read-only int32 inside 0..n-1, or an error: compiled loops trust them."""
-    check_unmasked(codes, f"{what} code")
-    array = np.asarray(codes)
-    if array.ndim != 1 or (array.dtype.kind not in "iu" and len(array)):
-        raise DataError(f"{what} codes must be one column of integers, got {array.dtype} of shape {array.shape}.")
-    low, high = (int(array.min()), int(array.max())) if len(array) else (0, -1)
-    if low < 0 or high >= n:
-        raise DataError(f"{what} code {low if low < 0 else high} is outside 0..{n - 1}.")
-    return owned(array, CODE)
-
-
-def checked_values(values: Any, what: str = "value") -> Values:
+def checked_values(values: Any, what: str = "value") -> Floats:
     """Values as float32: finite, and 0 or between 1e-12 and 1e12 in size."""
     check_unmasked(values, what)
     array = np.asarray(values)
@@ -132,34 +98,9 @@ def in_order_of(column: NDArray[Any], order: NDArray[np.intp]) -> NDArray[Any]:
     return frozen(whole)
 
 
-def row_blocks(rows: int, size: int = 1 << 17) -> Iterator[slice]:
-    """Slices of some rows at a time: temporary columns that stay in a core's cache."""
-    for first in range(0, rows, size):
-        yield slice(first, min(first + size, rows))
-
-
-def repeats(*columns: NDArray[Any]) -> NDArray[np.bool_]:
-    """True where a row of sorted columns has the same codes as the row before it."""
-    same = np.zeros(len(columns[0]), dtype=bool)
-    if len(same):
-        same[1:] = True
-        for column in columns:
-            same[1:] &= column[1:] == column[:-1]
-    return same
-
-
-def rising(*columns: NDArray[Any]) -> bool:
-    """Whether every row is after the row before it, by the first column that differs."""
-    later = np.zeros(max(len(columns[0]) - 1, 0), dtype=bool)
-    for column in reversed(columns):
-        later &= column[1:] == column[:-1]
-        later |= column[1:] > column[:-1]
-    return bool(later.all())
-
-
 def merge(
-    repeat: NDArray[np.bool_], value: Values | None, time: Times | None, rule: Duplicates
-) -> tuple[Values | None, Times | None]:
+    repeat: NDArray[np.bool_], value: Floats | None, time: Times | None, rule: Duplicates
+) -> tuple[Floats | None, Times | None]:
     """Value and time of each group of duplicate rows, by the declared rule.
 
     `repeat` marks rows that repeat the row before. The time of a merged row is the latest, by "first" the earliest.
@@ -171,7 +112,7 @@ def merge(
     moment = None if time is None else extreme.reduceat(time, starts)
     if value is None:
         return None, moment
-    largest: Values = np.maximum.reduceat(value, starts)
+    largest: Floats = np.maximum.reduceat(value, starts)
     if rule == "max":
         return largest, moment
     counts = np.diff(np.append(starts, len(value)))
@@ -189,7 +130,7 @@ def merge(
     return checked_values(total / counts if rule == "mean" else total, "merged value"), moment
 
 
-def _sums(value: Values, starts: NDArray[np.intp], counts: NDArray[np.intp]) -> NDArray[np.float64]:
+def _sums(value: Floats, starts: NDArray[np.intp], counts: NDArray[np.intp]) -> NDArray[np.float64]:
     """Sums of groups that do not depend on row order: exact, or added in order of size."""
     units = value.astype(np.float64) * 1024
     if not ((units == np.rint(units)).all() and np.abs(units).sum() < 2.0**52):
@@ -236,7 +177,7 @@ def _encode_strings(names: NDArray[Any]) -> tuple[Codes, NDArray[Any]]:
     return place[numbers], to_numpy(ordered)
 
 
-def at_least(values: Values, threshold: Any, user: Codes, n_users: int) -> NDArray[np.bool_]:
+def at_least(values: Floats, threshold: Any, user: Codes, n_users: int) -> NDArray[np.bool_]:
     """Which values reach a threshold, one for all or one per user."""
     least = np.asarray(threshold, dtype=np.float32)  # as the values are kept: 3.3 is at 3.3
     if least.ndim and least.shape != (n_users,):

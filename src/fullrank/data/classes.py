@@ -1,4 +1,4 @@
-"""Relevance classes from positions on a line, by the bisecting split of S2's user study (section 6)."""
+"""Relevance classes from positions on a line, by the bisecting split of Ackerman's (2012) user study (section 6)."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def relevance_classes(positions: ArrayLike, span: float, seed: int = 0) -> NDArr
     """
     check("span", span, is_number(span) and 0 <= span <= 1, "a number from 0 to 1")
     check_integer("seed", seed, 0, 2**63 - 1)
-    distinct, place, often = np.unique(_scaled(positions), return_inverse=True, return_counts=True)
+    distinct, place, often = np.unique(_scale(positions), return_inverse=True, return_counts=True)
     cuts = _cuts(distinct, often, float(span), np.random.default_rng(seed))
     return np.searchsorted(np.array(sorted(cuts), dtype=np.int64), place.reshape(-1), side="right").astype(np.int64)
 
 
-def _scaled(positions: ArrayLike) -> NDArray[np.float64]:
+def _scale(positions: ArrayLike) -> NDArray[np.float64]:
     array: NDArray[Any] = np.asarray(positions)
     if array.ndim != 1 or (array.dtype.kind not in "fiu" and len(array)):
         raise DataError(f"positions must be one column of numbers, got {array.dtype} of shape {array.shape}.")

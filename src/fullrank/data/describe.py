@@ -25,11 +25,11 @@ def describe(data: Interactions | Graded | Preferences | Split[Any]) -> dict[str
     if isinstance(data, Split):
         parts = {"train": data.train, "visible": data.visible, "validation": data.valid, "held out": data.held_out}
         return {"kind": "split", "how": data.how, **{name: describe(part) for name, part in parts.items() if part}}
-    found = _of(data)
+    numbers = _of(data)
     intake = data.intake
     if intake.rows:
-        found["intake"] = {"rows read": intake.rows, "merged": intake.merged, "dropped": dict(intake.dropped)}
-    return found
+        numbers["intake"] = {"rows read": intake.rows, "merged": intake.merged, "dropped": dict(intake.dropped)}
+    return numbers
 
 
 def _of(data: Interactions | Graded | Preferences) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def _of(data: Interactions | Graded | Preferences) -> dict[str, Any]:
 def _interactions(data: Interactions) -> dict[str, Any]:
     per_user = np.bincount(data.user, minlength=data.n_users)
     per_item = np.bincount(data.item, minlength=data.n_items)
-    found: dict[str, Any] = {
+    numbers: dict[str, Any] = {
         "kind": "interactions",
         "rows": len(data),
         "users": data.n_users,
@@ -77,11 +77,11 @@ def _interactions(data: Interactions) -> dict[str, Any]:
         "gini of item popularity": gini(per_item),
     }
     if data.value is not None and len(data):
-        found["values"] = histogram(data.value)
-        found["mean value"] = float(data.value.mean(dtype=np.float64))
+        numbers["values"] = histogram(data.value)
+        numbers["mean value"] = float(data.value.mean(dtype=np.float64))
     if data.time is not None and len(data):
-        found["time"] = [str(np.datetime64(moment, "s")) for moment in (data.time.min(), data.time.max())]
-    return found
+        numbers["time"] = [str(np.datetime64(moment, "s")) for moment in (data.time.min(), data.time.max())]
+    return numbers
 
 
 def spread(counts: NDArray[Any]) -> dict[str, float]:

@@ -5,36 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.data.canonical import (
-    Values,
-    checked_codes,
-    checked_values,
-    encode,
-    frozen,
-    owned,
-    repeats,
-    rising,
-    same_column,
-    sort_rows,
-)
-from fullrank.data.ids import Codes, Ids, Name, as_names
+from fullrank.arrays import Codes, Floats, checked_codes, frozen, owned, repeats, rising, same_column
+from fullrank.data.canonical import checked_values, encode, sort_rows
+from fullrank.data.ids import Ids, Name, as_names
 from fullrank.data.intake import Intake
+from fullrank.data.preferences import Preferences, preferences
 from fullrank.data.times import YEAR_5138, Times, checked_times
 from fullrank.errors import DataError, StorageError, check, is_number, shown
-
-if TYPE_CHECKING:
-    from fullrank.data.interactions import Interactions
-    from fullrank.data.preferences import Preferences
 
 
 @dataclass(frozen=True, eq=False)
 class Graded:
-    """Cases of items with grades, higher is better (S2's sessions with relevance classes).
+    """Cases of items with grades, higher is better (sessions with relevance classes, Ackerman 2012).
 
     Case c is of user `user[c]` and holds items start[c] .. start[c+1]-1, sorted, with their grades.
     Equal grades form one relevance class. `scale` names the grades 0, 1, ... where they are actions.
@@ -50,7 +37,7 @@ class Graded:
 
     start: NDArray[np.int64]
     item: Codes
-    grade: Values
+    grade: Floats
     user: Codes
     users: Ids
     items: Ids
@@ -153,8 +140,7 @@ class Graded:
         Twelve bytes each and quadratic in the size of a case: what can work on grades should.
         The same preference from two sessions of a user counts once.
         """
-        from fullrank.data.preferences import preferences
-        from fullrank.kernels.pairs import enumerate_pairs
+        from fullrank.kernels.preference_pairs import enumerate_pairs
 
         counts = self.count_pairs()
         total = int(counts.sum())
@@ -166,13 +152,6 @@ class Graded:
         enumerate_pairs(self.start, self.item, self.grade, better, worse)
         user = np.repeat(self.user, counts)
         return preferences(user, better, worse, self.users, self.items, Intake(total))
-
-    def interactions(self) -> Interactions:
-        """Grades as if they were ratings: of an item offered to a user several times, their mean."""
-        from fullrank.data.interactions import canonical
-
-        columns = {"user": self.user[self.case], "item": self.item, "value": self.grade}
-        return canonical(columns, self.users, self.items, "mean", Intake())
 
     def __len__(self) -> int:
         return len(self.user)
@@ -193,7 +172,7 @@ class Graded:
         return f"Graded({len(self):,} cases, {len(self.item):,} offers, {who})"
 
 
-def levels(action: Sequence[str] | NDArray[Any], scale: Sequence[str]) -> Values:
+def levels(action: Sequence[str] | NDArray[Any], scale: Sequence[str]) -> Floats:
     """Actions as their places on an ordinal scale, worst first: 0, 1, ..."""
     place = {name: float(level) for level, name in enumerate(scale)}
     if len(place) != len(scale) or not place:
@@ -205,29 +184,31 @@ def levels(action: Sequence[str] | NDArray[Any], scale: Sequence[str]) -> Values
         raise DataError(f"action {shown(action[row])} (row {row}) is not on the scale {', '.join(scale)}.") from None
 
 
-def by_pauses(data: Interactions, pause: Any) -> Graded:
+def by_pauses(
+    user: Codes, item: Codes, value: Floats | None, time: Times | None, ids: tuple[Ids, Ids], pause: Any
+) -> Graded:
     """The rows of every user cut where they paused for longer than this: `Interactions.sessions`."""
-    if data.time is None:
+    if time is None:
         raise DataError("the feedback has no times to cut sessions by; give a column of them.")
     longest = np.timedelta64(pause) if isinstance(pause, timedelta) else pause
     if not isinstance(longest, np.timedelta64):
         check("pause", pause, is_number(pause) and 0 <= pause < YEAR_5138, "seconds >= 0, or a timedelta")
         longest = np.timedelta64(round(pause * 1e6), "us")
     check("pause", pause, bool(longest >= np.timedelta64(0)), "seconds >= 0, or a timedelta")
-    order = np.lexsort((data.time, data.user))
-    user, time = data.user[order], data.time[order]
+    order = np.lexsort((time, user))
+    user, time = user[order], time[order]
     begins = ~repeats(user)
     begins[1:] |= np.diff(time) > longest
     session = np.cumsum(begins) - 1
-    order = order[np.lexsort((data.item[order], session))]
+    order = order[np.lexsort((item[order], session))]
     starts = np.flatnonzero(begins)
     return Graded(
         start=np.append(starts, len(user)),
-        item=data.item[order],
-        grade=np.ones(len(user), dtype=np.float32) if data.value is None else data.value[order],
+        item=item[order],
+        grade=np.ones(len(user), dtype=np.float32) if value is None else value[order],
         user=user[starts],
-        users=data.users,
-        items=data.items,
+        users=ids[0],
+        items=ids[1],
         time=time[starts],
     )
 
@@ -235,7 +216,7 @@ def by_pauses(data: Interactions, pause: Any) -> Graded:
 def canonical(
     session: Codes,
     item: Codes,
-    grade: Values,
+    grade: Floats,
     user: Codes,
     time: Times | None,
     *,

@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from fullrank.arrays import Codes, check_unmasked
 from fullrank.errors import DataError, shown
 
 Name: TypeAlias = int | str
-Codes: TypeAlias = NDArray[np.int32]
 
 STRING = np.dtypes.StringDType()
 LONGEST_NAME = 1024  # bytes of UTF-8
@@ -53,28 +53,28 @@ class Ids:
 
     def name(self, code: int) -> Name:
         """The name with this number."""
-        found: Name = self.names[code] if self.are_strings else int(self.names[code])
-        return found
+        name: Name = self.names[code] if self.are_strings else int(self.names[code])
+        return name
 
     def code(self, name: Name) -> int:
         """The number of this name; an unknown one is an error that says so."""
-        found = self._code.get(_plain(name), -1)
-        if found < 0:
+        code = self._code.get(_plain(name), -1)
+        if code < 0:
             raise DataError(f"unknown id {shown(name)}.{self._hint(name)}")
-        return found
+        return code
 
     def codes(self, names: Iterable[Name] | NDArray[Any], missing: int | None = None) -> Codes:
         """The numbers of many names; unknown ones become `missing`, or an error without it."""
-        wanted = names.tolist() if isinstance(names, np.ndarray) else names
+        column = names.tolist() if isinstance(names, np.ndarray) else names
         get = self._code.get
-        found = np.fromiter((get(_plain(name), -1) for name in wanted), dtype=np.int32)
-        unknown = found < 0
+        codes = np.fromiter((get(_plain(name), -1) for name in column), dtype=np.int32)
+        unknown = codes < 0
         if missing is None and unknown.any():
-            first = list(wanted)[int(unknown.argmax())]
+            first = list(column)[int(unknown.argmax())]
             raise DataError(f"{int(unknown.sum())} unknown ids, the first is {shown(first)}.{self._hint(first)}")
         if missing is not None:
-            found[unknown] = missing
-        return found
+            codes[unknown] = missing
+        return codes
 
     def _hint(self, name: Name) -> str:
         twin: Name | None = None
@@ -186,12 +186,6 @@ def as_names(names: Iterable[Name] | NDArray[Any]) -> NDArray[Any]:
             return np.array(column, dtype=np.int64)
         raise DataError("an integer id does not fit in 64 bits; pass these ids as strings.")
     raise _mixture(column)
-
-
-def check_unmasked(column: Any, what: str) -> None:
-    """Refuse masked cells: NumPy would give what lies below the mask."""
-    if isinstance(column, np.ma.MaskedArray) and (mask := np.ma.getmaskarray(column)).any():
-        raise DataError(f"{what} is masked in row {int(mask.argmax())}; give every row one, or leave the row out.")
 
 
 def _as_int64(names: NDArray[Any]) -> NDArray[np.int64]:

@@ -11,30 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.data.canonical import (
-    Duplicates,
-    Values,
-    at_least,
-    checked_codes,
-    checked_values,
-    encode,
-    frozen,
-    in_order_of,
-    merge,
-    repeats,
-    rising,
-    same_column,
-    sort_rows,
-)
-from fullrank.data.ids import Codes, Ids, Name, as_names
+from fullrank.arrays import Codes, Floats, checked_codes, frozen, repeats, rising, same_column
+from fullrank.data.canonical import Duplicates, at_least, checked_values, encode, in_order_of, merge, sort_rows
+from fullrank.data.graded import Graded, by_pauses
+from fullrank.data.ids import Ids, Name, as_names
 from fullrank.data.intake import Intake
 from fullrank.data.times import Times, checked_times
 from fullrank.errors import DataError
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-    from fullrank.data.graded import Graded
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +40,7 @@ class Interactions:
 
     user: Codes
     item: Codes
-    value: Values | None
+    value: Floats | None
     time: Times | None
     users: Ids
     items: Ids
@@ -91,11 +77,11 @@ class Interactions:
         """From columns of names in any row order.
 
         Times are seconds since 1970 or datetime64. `users` and `items` give the catalogue and its
-        order; without them the names found, sorted. `duplicates` says what becomes of several rows
+        order; without them the names that occur, sorted. `duplicates` says what becomes of several rows
         for one pair: "last", "first" (by time; of values at that same time the largest), "sum", "mean", "max", "error".
         """
-        user_codes, users = _coded(user, users)
-        item_codes, items = _coded(item, items)
+        user_codes, users = _encode(user, users)
+        item_codes, items = _encode(item, items)
         values = None if value is None else checked_values(value)
         times = None if time is None else checked_times(time)
         columns = present(user=user_codes, item=item_codes, value=values, time=times)
@@ -170,8 +156,6 @@ class Interactions:
 
     def graded(self) -> Graded:
         """Every user with feedback as one case of items with grades (the values)."""
-        from fullrank.data.graded import Graded
-
         counts = np.bincount(self.user, minlength=self.n_users)
         present = np.flatnonzero(counts)
         return Graded(
@@ -190,9 +174,7 @@ class Interactions:
         >>> [data.sessions(pause=60).item[some].tolist() for some in (slice(0, 3), slice(3, 4))]
         [[0, 1, 3], [2]]
         """
-        from fullrank.data.graded import by_pauses
-
-        return by_pauses(self, pause)
+        return by_pauses(self.user, self.item, self.value, self.time, (self.users, self.items), pause)
 
     def catalogue(self, users: Iterable[Name] = (), items: Iterable[Name] = ()) -> Interactions:
         """The same feedback in a larger catalogue: some of it nobody touched."""
@@ -227,7 +209,7 @@ class Interactions:
         return f"Interactions({', '.join(parts)})"
 
 
-def _coded(names: Iterable[Name] | NDArray[Any], ids: Ids | None) -> tuple[Codes, Ids]:
+def _encode(names: Iterable[Name] | NDArray[Any], ids: Ids | None) -> tuple[Codes, Ids]:
     if ids is not None:
         return ids.codes(names), ids
     codes, distinct = encode(as_names(names))

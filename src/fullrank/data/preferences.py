@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.data.canonical import checked_codes, encode, frozen, repeats, rising, same_column, sort_rows
-from fullrank.data.ids import Codes, Ids, Name, as_names
+from fullrank.arrays import Codes, checked_codes, frozen, repeats, rising, same_column
+from fullrank.data.canonical import encode, sort_rows
+from fullrank.data.ids import Ids, Name, as_names
 from fullrank.data.intake import Intake
 from fullrank.errors import DataError
-
-if TYPE_CHECKING:
-    from fullrank.data.graded import Graded
-    from fullrank.data.interactions import Interactions
 
 
 @dataclass(frozen=True, eq=False)
 class Preferences:
-    """(user, better item, worse item): any partial order per user; cycles are allowed (S2).
+    """(user, better item, worse item): any partial order per user; cycles are allowed (Ackerman 2012).
 
     Sorted by user, better, worse; each preference once.
 
@@ -75,38 +72,6 @@ class Preferences:
         if np.shape(mask) != (len(self),) or np.asarray(mask).dtype != bool:
             raise DataError(f"where() needs one True or False per row ({len(self)}), got shape {np.shape(mask)}.")
         return replace(self, user=self.user[mask], better=self.better[mask], worse=self.worse[mask], intake=Intake())
-
-    def graded(self) -> Graded:
-        """Every preference as a case of its own, two items with grades 1 and 0: to rank and measure like sessions.
-
-        >>> cases = Preferences.of(user=[1, 1], better=["tea", "milk"], worse=["milk", "jam"]).graded()
-        >>> cases.items.names[cases.item].tolist(), cases.grade
-        (['jam', 'milk', 'milk', 'tea'], array([0., 1., 0., 1.], dtype=float32))
-        """
-        from fullrank.data.graded import Graded
-
-        last = self.better > self.worse
-        return Graded(
-            start=2 * np.arange(len(self) + 1),
-            item=np.where(np.column_stack([last, ~last]), self.worse[:, None], self.better[:, None]).reshape(-1),
-            grade=np.column_stack([~last, last]).reshape(-1).astype(np.float32),
-            user=self.user,
-            users=self.users,
-            items=self.items,
-        )
-
-    def interactions(self) -> Interactions:
-        """As if they were ratings from 0 to 1: the share of its comparisons that an item wins with a user.
-
-        >>> likes = Preferences.of(user=[1, 1], better=["tea", "milk"], worse=["milk", "jam"])
-        >>> likes.items.names.tolist(), likes.interactions().value
-        (['jam', 'milk', 'tea'], array([0. , 0.5, 1. ], dtype=float32))
-        """
-        from fullrank.data.interactions import canonical
-
-        won = np.repeat(np.array([1, 0], dtype=np.float32), len(self))
-        columns = {"user": np.tile(self.user, 2), "item": np.concatenate([self.better, self.worse]), "value": won}
-        return canonical(columns, self.users, self.items, "mean", Intake())
 
     def __len__(self) -> int:
         return len(self.user)

@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, TypeAlias
 
+from fullrank.arrays import Floats
 from fullrank.data import graded, interactions
-from fullrank.data.canonical import TINY, Duplicates, Values
+from fullrank.data.canonical import TINY, Duplicates
 from fullrank.data.graded import Graded
 from fullrank.data.ids import Ids
-from fullrank.data.intake import Intake
 from fullrank.data.interactions import Interactions
-from fullrank.data.memory import check_address_space, check_fits
 from fullrank.data.preferences import Preferences, preferences
-from fullrank.data.reading.dialect import HEAD, Dialect, first_names, sniff
-from fullrank.data.reading.fields import Column, Field, Hints, Kind, locate, plain
+from fullrank.data.reading.fields import Column, Field, Kind
 from fullrank.data.reading.options import check_actions, check_options
-from fullrank.data.reading.refusals import OnBad, Refusals
 from fullrank.data.reading.sparse import from_sparse, is_sparse
-from fullrank.errors import DataError, check, shown
-
-if TYPE_CHECKING:
-    from fullrank.data.reading.text import Batch, TextReader
+from fullrank.data.reading.table import Table, read_table
+from fullrank.errors import DataError, check
 
 Columns: TypeAlias = Mapping[str, Column] | None
 Feedback: TypeAlias = Literal["explicit", "implicit"]
@@ -77,7 +70,7 @@ def read(
     ]
     table = read_table(source, fields, **options)
     rule: Duplicates = duplicates or ("sum" if feedback == "implicit" else "last")
-    users, items = _into(table, "user", users), _into(table, "item", items)
+    users, items = _map_onto(table, "user", users), _map_onto(table, "item", items)
     return interactions.canonical(table.columns, users, items, rule, table.intake)
 
 
@@ -104,7 +97,7 @@ def read_sessions(
         rule = f"is not on the scale {', '.join(scale)}; add it there, or leave the row out"
         fields["action"] = replace(action, required=True, allowed=tuple(scale), rule=rule)
     table = read_table(source, list(fields.values()), **options)
-    grade = table.columns["grade"] if scale is None else _levels(table, scale)
+    grade = table.columns["grade"] if scale is None else _grade_actions(table, scale)
     user = table.columns.get("user", table.columns["session"])
     return graded.canonical(
         table.columns["session"], table.columns["item"], grade, user, table.columns.get("time"),
@@ -113,9 +106,9 @@ def read_sessions(
     )  # fmt: skip
 
 
-def _levels(table: Table, scale: Sequence[str]) -> Values:
+def _grade_actions(table: Table, scale: Sequence[str]) -> Floats:
     """Actions as places on the scale; they were read as ids of their own space."""
-    level: Values = graded.levels([str(name) for name in table.ids["action"]], scale)[table.columns["action"]]
+    level: Floats = graded.levels([str(name) for name in table.ids["action"]], scale)[table.columns["action"]]
     return level
 
 
@@ -131,166 +124,6 @@ def read_preferences(source: Any, columns: Columns = None, **options: Any) -> Pr
     return preferences(user, better, worse, table.ids["user"], table.ids["item"], table.intake)
 
 
-def column_names(source: str | os.PathLike[str], separator: str | None = None, encoding: str = "utf-8") -> set[str]:
-    """The names in the first line of a text file, or of the columns of a parquet file, as they are compared."""
-    from fullrank.data.reading.stream import Stream
-
-    with Stream(source) as stream:
-        if stream.magic.startswith(b"PAR1") and stream.regular:
-            check_address_space()
-            import polars as pl
-
-            return {plain(name) for name in pl.scan_parquet(stream.name).collect_schema().names()}
-        return first_names(_utf8(stream, encoding).read(HEAD), separator)
-
-
-@dataclass
-class Table:
-    """Columns by role (ids as codes), the ids they are codes of, and what happened on the way."""
-
-    name: str
-    columns: dict[str, Any]
-    ids: dict[str, Ids]
-    intake: Intake
-
-
-def read_table(
-    source: Any,
-    fields: Sequence[Field],
-    *,
-    separator: str | None = None,
-    header: bool | None = None,
-    decimal: str = ".",
-    encoding: str = "utf-8",
-    time_unit: str | None = None,
-    time_format: str | None = None,
-    on_bad: OnBad = "error",
-    quarantine: str | Path | None = None,
-) -> Table:
-    """The wanted columns of any source; the ground of `read`, `read_sessions` and `read_preferences`.
-
-    Of text: `separator` between fields; `header`, whether the first line names the columns; `decimal`, the mark in
-    numbers ("." or ","); `encoding`. Of times: `time_unit` of numbers ("s", "ms", "us", "ns") or `time_format` of
-    dates (strftime, such as "%d/%m/%Y"). What is not given is found by looking, and told in the intake; what can be
-    read in two ways is an error. `on_bad`: the first bad row is an "error", or all are left out and counted ("skip"),
-    or also listed in the file `quarantine` ("quarantine").
-    """
-    from fullrank.data.reading.stream import Stream, check_room
-
-    check_room(source)
-    hints = Hints(decimal, time_unit, time_format)
-    if not isinstance(source, str | os.PathLike):
-        from fullrank.data.reading.typed import frame_batches
-
-        refusals = Refusals(type(source).__name__, on_bad, quarantine, places="row")
-        into = _Collector(fields, refusals, text=False)
-        return into.collect(frame_batches(source, fields, refusals, hints, into.prepare))
-    with Stream(source) as stream:
-        if stream.magic.startswith(b"PAR1") and stream.regular:
-            from fullrank.data.reading.typed import parquet_batches
-
-            refusals = Refusals(stream.name, on_bad, quarantine, places="row")
-            into = _Collector(fields, refusals, text=False)
-            return into.collect(parquet_batches(stream.name, fields, refusals, hints, into.prepare))
-        from fullrank.data.reading.text import TextReader
-
-        text, refusals = _utf8(stream, encoding), Refusals(stream.name, on_bad, quarantine)
-        into, head = _Collector(fields, refusals, text=True), text.read(HEAD)
-        given: dict[str, Any] = {"separator": separator, "header": header, "decimal": decimal}
-        dialect = sniff(head, stream.name, fields, final=len(head) < HEAD, **given)
-        at = _columns(dialect, fields, hints, stream.name)
-        if dialect.header is not None and header is None:
-            refusals.notes.append(f"first line taken as the header: {shown(', '.join(dialect.header))}")
-        refusals.notes += [field.form.told for field in at.values() if field.form.told]
-        unread = dialect.width - len(at)
-        refusals.notes += [f"{unread} further column{'s' * (unread > 1)} not read"] * bool(unread)
-        reader = TextReader(text, dialect, at, prepare=into.prepare, refusals=refusals, encoding=encoding)
-        return into.collect(_watched(reader.batches(head), reader, into))
-
-
-def _columns(dialect: Dialect, fields: Sequence[Field], hints: Hints, name: str) -> dict[int, Field]:
-    """Where the wanted columns of a text stand, and how they are written."""
-    import polars as pl
-
-    from fullrank.data.reading.dates import as_written
-
-    found: dict[int, Field] = {}
-    places = locate(fields, dialect.header, dialect.width, name)
-    for field in fields:
-        if field.role in places:
-            sample = pl.Series([row[places[field.role]] for row in dialect.sample], dtype=pl.String)
-            found[places[field.role]] = as_written(field, sample, hints, name)
-    return found
-
-
-def _utf8(stream: Any, encoding: str) -> Any:
-    """The stream itself, or one that decodes it."""
-    from fullrank.data.reading.encoding import Transcoded, codec
-
-    return stream if codec(encoding).name == "utf-8" else Transcoded(stream, encoding)
-
-
-def _watched(batches: Iterator[Batch], reader: TextReader, into: _Collector) -> Iterator[Batch]:
-    """The same batches; the first tells how many rows to expect, and whether they will fit into memory."""
-    stream = reader.stream
-    for batch in batches:
-        if not into.expected and batch.rows and stream.size and stream.consumed:
-            expanded = stream.size * stream.expanded / stream.consumed  # bytes of text in all
-            rows = batch.rows * max(1.0, expanded / reader.offset)
-            check_fits(rows * 40, f"{stream.name}: about {rows:,.0f} rows")
-            into.expected = int(1.02 * rows)
-        yield batch
-
-
-class _Collector:
-    """Batches of columns into a table: ids by space, numbers and times as they come."""
-
-    def __init__(self, fields: Sequence[Field], refusals: Refusals, *, text: bool) -> None:
-        from fullrank.data.reading.columns import IdColumn
-
-        self.fields = {field.role: field for field in fields}
-        self.refusals = refusals
-        self.expected = 0  # rows, where that can be told early
-        roles: dict[str, list[str]] = {}
-        for field in fields:
-            if field.kind == "id":
-                roles.setdefault(field.space, []).append(field.role)
-        self.spaces = {space: IdColumn(shared, text) for space, shared in roles.items()}
-
-    def prepare(self, role: str, column: Any) -> Any:
-        """What can be done to a column in any thread and any order: numbering its strings."""
-        field = self.fields[role]
-        return self.spaces[field.space].numbered(column) if field.kind == "id" else column
-
-    def collect(self, batches: Iterator[Batch]) -> Table:
-        """All batches, in order, as one table."""
-        from fullrank.data.reading.columns import Growing
-
-        plain: dict[str, Growing] = {}
-        rows = 0
-        for batch in batches:
-            rows += batch.rows
-            for role, column in batch.columns.items():
-                field = self.fields[role]
-                if field.kind == "id":
-                    self.spaces[field.space].add(role, column, self.expected)
-                else:
-                    plain.setdefault(role, Growing(column.dtype)).append(column, self.expected)
-        refusals = self.refusals
-        dropped, notes = sum(refusals.counts.values()), refusals.finish()
-        if rows == 0:
-            why = f"all {dropped:,} rows were refused" if dropped else "there is a header at most"
-            raise DataError(f"{refusals.name}: no interactions; {why}.")
-        columns: dict[str, Any] = {}
-        ids: dict[str, Ids] = {}
-        for space, found in self.spaces.items():
-            if found.used:
-                codes, ids[space] = found.finish()
-                columns.update(codes)
-        columns.update((role, growing.whole()) for role, growing in plain.items())
-        return Table(refusals.name, columns, ids, Intake(rows + dropped, 0, dict(refusals.counts), notes))
-
-
 def _fields(container: str, columns: Columns) -> list[Field]:
     roles = ROLES[container]
     if columns is None:
@@ -302,7 +135,7 @@ def _fields(container: str, columns: Columns) -> list[Field]:
     return [Field(role, roles[role][0], columns[role]) for role in roles if role in columns]
 
 
-def _into(table: Table, role: str, ids: Ids | None) -> Ids:
+def _map_onto(table: Table, role: str, ids: Ids | None) -> Ids:
     """The ids of a column: its own, or a given catalogue that must hold them all."""
     if ids is None:
         return table.ids[role]

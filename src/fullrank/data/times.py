@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.data.ids import check_unmasked
+from fullrank.arrays import check_unmasked
 from fullrank.errors import DataError
 
 Times: TypeAlias = NDArray[np.datetime64]

@@ -10,13 +10,13 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.data.atomic import check_writable, write_with
 from fullrank.data.graded import Graded
 from fullrank.data.ids import Ids
 from fullrank.data.interactions import Interactions
 from fullrank.data.preferences import Preferences
 from fullrank.data.times import Times
 from fullrank.errors import ParameterError
+from fullrank.runtime.atomic import check_writable, write_with
 
 if TYPE_CHECKING:
     import polars as pl
@@ -57,16 +57,16 @@ def to_frame(data: Interactions | Graded | Preferences) -> pl.DataFrame:
 
     columns: dict[str, Any]
     if isinstance(data, Interactions):
-        columns = {"user": _named(data.users, data.user), "item": _named(data.items, data.item)}
+        columns = {"user": names_of(data.users, data.user), "item": names_of(data.items, data.item)}
         columns |= {"value": data.value, "time": data.time}
     elif isinstance(data, Preferences):
-        columns = {"user": _named(data.users, data.user)}
-        columns |= {"better": _named(data.items, data.better), "worse": _named(data.items, data.worse)}
+        columns = {"user": names_of(data.users, data.user)}
+        columns |= {"better": names_of(data.items, data.better), "worse": names_of(data.items, data.worse)}
     else:
         case = data.case
         names = data.names or Ids.numbered(len(data))
-        columns = {"session": _named(names, case), "user": _named(data.users, data.user[case])}
-        columns["item"] = _named(data.items, data.item)
+        columns = {"session": names_of(names, case), "user": names_of(data.users, data.user[case])}
+        columns["item"] = names_of(data.items, data.item)
         if data.scale is None:
             columns["grade"] = data.grade
         else:
@@ -75,7 +75,8 @@ def to_frame(data: Interactions | Graded | Preferences) -> pl.DataFrame:
     return pl.DataFrame({name: column for name, column in columns.items() if column is not None})
 
 
-def _named(ids: Ids, codes: NDArray[Any]) -> pl.Series:
+def names_of(ids: Ids, codes: NDArray[Any]) -> pl.Series:
+    """The names of these codes, as strings or integers."""
     import polars as pl
 
     names = pl.Series(ids.names.tolist(), dtype=pl.String if ids.are_strings else pl.Int64)

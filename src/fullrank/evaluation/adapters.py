@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank.data.canonical import checked_codes
-from fullrank.data.ids import Codes, Ids
+from fullrank.arrays import Codes, checked_codes
+from fullrank.data.ids import Ids
 from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError
 from fullrank.evaluation.scoring import ByRows, Scorer, by_vectors, name_of
-from fullrank.models.linear import Room
+from fullrank.models.kinds.linear import Room
 
 _FACTORED = {f"surprise.prediction_algorithms.matrix_factorization.{name}.estimate" for name in ("SVD", "SVDpp", "NMF")}
 
@@ -68,12 +68,12 @@ def from_implicit(model: Any, data: Interactions) -> Adapted:
         from scipy.sparse import csr_array
 
         rows = partial(_neighbours, data.by_user(), csr_array(similarity))
-        return _sized(name, data.n_users, similarity.shape[0], data, lambda: ByRows(rows))
+        return _adapt(name, data.n_users, similarity.shape[0], data, lambda: ByRows(rows))
     factors = getattr(model, "user_factors", None), getattr(model, "item_factors", None)
     if factors[0] is None or factors[1] is None:
         raise DataError(f"{name} has neither factors nor similarities; fit it before it is adapted.")
     users, items = map(_on_host, factors)
-    return _sized(name, len(users), len(items), data, lambda: by_vectors(users, items, len(users), len(items)))
+    return _adapt(name, len(users), len(items), data, lambda: by_vectors(users, items, len(users), len(items)))
 
 
 def from_lightfm(model: Any, data: Interactions, user_features: Any = None, item_features: Any = None) -> Adapted:
@@ -87,8 +87,9 @@ def from_lightfm(model: Any, data: Interactions, user_features: Any = None, item
     """
     user_bias, users = model.get_user_representations(user_features)
     item_bias, items = model.get_item_representations(item_features)
-    sides, sizes = (_beside(users, user_bias, 1), _beside(items, 1, item_bias)), (len(users), len(items))
-    return _sized(name_of(model), *sizes, data, lambda: by_vectors(*sides, *sizes))
+    sizes = len(users), len(items)
+    sides = _append_columns(users, user_bias, 1), _append_columns(items, 1, item_bias)
+    return _adapt(name_of(model), *sizes, data, lambda: by_vectors(*sides, *sizes))
 
 
 def from_surprise(algo: Any, data: Interactions) -> Adapted:
@@ -109,10 +110,10 @@ def from_surprise(algo: Any, data: Interactions) -> Adapted:
         given = by_vectors(*_surprise_factors(algo, user, item), len(user), len(item))
     unknown = {"users": int((user < 0).sum()), "items": int((item < 0).sum())}
     note = "{users:,} users and {items:,} items are unknown to the model, which has a default for such"
-    return Adapted(name, (len(user), len(item)), given, unknown, telling(note, unknown))
+    return Adapted(name, (len(user), len(item)), given, unknown, note_unknown(note, unknown))
 
 
-def telling(how: str, unknown: Mapping[str, int]) -> tuple[str, ...]:
+def note_unknown(how: str, unknown: Mapping[str, int]) -> tuple[str, ...]:
     """A note with these numbers, where any is not 0."""
     return (how.format_map(unknown),) if any(unknown.values()) else ()
 
@@ -123,13 +124,13 @@ def _on_host(factors: Any) -> NDArray[Any]:
     return array.astype(np.result_type(array.dtype, np.float32), copy=False)
 
 
-def _beside(vectors: NDArray[Any], *columns: ArrayLike) -> NDArray[Any]:
+def _append_columns(vectors: NDArray[Any], *columns: ArrayLike) -> NDArray[Any]:
     """Vectors with further columns; a number is a column of it."""
     whole = (np.broadcast_to(np.asarray(column, vectors.dtype), len(vectors)) for column in columns)
     return np.column_stack([vectors, *whole])
 
 
-def _sized(name: str, users: int, items: int, data: Interactions, given: Callable[[], Scorer]) -> Adapted:
+def _adapt(name: str, users: int, items: int, data: Interactions, given: Callable[[], Scorer]) -> Adapted:
     if (users, items) != (data.n_users, data.n_items):
         raise DataError(
             f"{name} has {users} users and {items} items, the data has {data.n_users} and {data.n_items}; "
@@ -167,15 +168,15 @@ def _surprise_factors(algo: Any, user: NDArray[np.int64], item: NDArray[np.int64
         p = p + [algo.yj[[j for j, _ in rated]].sum(axis=0) / np.sqrt(len(rated)) for rated in history]
     users, items = ours(p, user), ours(algo.qi, item)
     if getattr(algo, "biased", True):
-        users = _beside(users, algo.trainset.global_mean + ours(algo.bu, user), 1)
-        return users, _beside(items, 1, ours(algo.bi, item))
+        users = _append_columns(users, algo.trainset.global_mean + ours(algo.bu, user), 1)
+        return users, _append_columns(items, 1, ours(algo.bi, item))
     default = algo.default_prediction()
-    return _beside(users, default * (user < 0), user >= 0), _beside(items, 1, default * (item < 0))
+    return _append_columns(users, default * (user < 0), user >= 0), _append_columns(items, 1, default * (item < 0))
 
 
 def _neighbours(history: Any, similarity: Any, some: Codes, room: Room) -> NDArray[Any]:
-    found = history[some] @ similarity
-    return np.asarray(found.toarray(out=room(found.dtype)))
+    scores = history[some] @ similarity
+    return np.asarray(scores.toarray(out=room(scores.dtype)))
 
 
 def _pairs(predict: Callable[..., Any], users: list[Any], items: list[Any], some: Codes, room: Room) -> NDArray[Any]:

@@ -9,12 +9,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.data.ids import Codes, Ids
+from fullrank.arrays import Codes
+from fullrank.data.ids import Ids
 from fullrank.errors import DataError
 from fullrank.evaluation.scoring import Scorer
 from fullrank.kernels.near import Near
-from fullrank.kernels.threads import in_parallel, one_blas_thread
-from fullrank.models.linear import Room
+from fullrank.models.kinds.linear import Room
+from fullrank.runtime.threads import in_parallel, one_blas_thread
 
 Work: TypeAlias = Callable[[slice, NDArray[Any], Near], int]
 

@@ -21,20 +21,21 @@ class Everything:
 class Sampled:
     """m items drawn uniformly, the same for every model.
 
-    Numbers from samples mislead (S1): correct them, or rank among everything, which costs little. AUC, ATOP, mean
-    rank and mean percentile are estimated without bias. Drawn from (seed, user), or (seed, user, item) for pairs, so
-    that blocks, threads and shards do not matter. Where there are no more than m, without replacement, all are
-    taken and the case is exact.
+    Numbers from samples mislead (Krichene and Rendle 2020): correct them, or rank among everything, which costs little.
+    AUC, ATOP, mean rank and mean percentile are estimated without bias. Drawn from (seed, user), or (seed, user, item)
+    for pairs, so that blocks, threads and shards do not matter. Where there are no more than m, without replacement,
+    all are taken and the case is exact.
     """
 
     #: how many: a case, or pair, with fewer candidates is ranked among all it has
     m: int
     #: of the draw: other seeds, other items
     seed: int = 0
-    #: with replacement, as S1 draws; then no number of draws is the whole ranking
+    #: with replacement, as Krichene and Rendle 2020 draw; then no number of draws is the whole ranking
     replace: bool = False
-    #: "case": irrelevant items, once for all relevant items of a case (S1). "pair": for every relevant item by itself,
-    #: other items whether relevant or not (S0, with m = 100 for ATOP and 1000 for TOPK); each is then a case of its own
+    #: "case": irrelevant items, once for all relevant items of a case (Krichene and Rendle 2020). "pair": for every
+    #: relevant item by itself, other items whether relevant or not (Steck 2010, with m = 100 for ATOP and 1000 for
+    #: TOPK); each is then a case of its own
     per: Literal["case", "pair"] = "case"
 
     def __post_init__(self) -> None:
@@ -48,7 +49,7 @@ class Sampled:
 
 @dataclass(frozen=True, eq=False)
 class Offered:
-    """What was offered: every session is ranked among its own items (S2)."""
+    """What was offered: every session is ranked among its own items (Ackerman 2012)."""
 
     graded: Graded
 

@@ -8,8 +8,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.data.canonical import frozen, owned
-from fullrank.data.ids import Codes, Ids
+from fullrank.arrays import Codes, frozen, owned
+from fullrank.data.ids import Ids
 from fullrank.data.interactions import Interactions
 from fullrank.data.split import Split
 from fullrank.errors import DataError, check, check_integer
@@ -68,7 +68,7 @@ def cases_of(split: Split[Interactions], relevant: Threshold = None, exclude: Ex
     """The cases of a split: users with held-out items that are relevant (value at or above a threshold).
 
     `exclude="train"` takes what a user has in train, validation and visible parts out of the candidates,
-    also where it was rated low; None leaves everything in (S0's protocol); Interactions exclude those.
+    also where it was rated low; None leaves everything in (as Steck 2010); Interactions exclude those.
     """
     held = split.held_out.relevant(relevant)
     if not len(held):

@@ -1,14 +1,15 @@
-"""How often sampled metrics order models as the exact ones do (S1 Tables 3 and 4)."""
+"""How often sampled metrics order models as the exact ones do (Krichene and Rendle 2020, Tables 3 and 4)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from fullrank.arrays import Doubles
 from fullrank.data.split import Split
 from fullrank.errors import DataError, check_integer
 from fullrank.evaluation.analysis import mean_of, thinned
@@ -16,53 +17,69 @@ from fullrank.evaluation.candidates import Sampled
 from fullrank.evaluation.cases import Cases, cases_of
 from fullrank.evaluation.corrections import corrected
 from fullrank.evaluation.methods import Method
-from fullrank.evaluation.rank import rank, rank_again
+from fullrank.evaluation.rank import rank
+from fullrank.evaluation.rank_samples import rank_again
 from fullrank.metrics.metric import Metric
-from fullrank.ranks import Floats, Ranks
+from fullrank.ranks import Ranks
 
 Samplings: TypeAlias = Callable[[str, Sequence[int]], list[Ranks]]  # (model, repetitions) -> sampled ranks
 
 KEPT = 1 << 23  # rows of sampled ranks at a time
 
 
+class ConsistencyRow(NamedTuple):
+    """A metric by a method ("" where uncorrected): values by model, agreement with the exact order by pair."""
+
+    metric: str
+    method: str
+    exact: dict[str, float]
+    mean: dict[str, float]
+    deviation: dict[str, float]
+    agreement: dict[tuple[str, str], float]
+
+
 @dataclass(frozen=True, eq=False)
 class Consistency:
-    """Means of models over repeated samplings, beside their exact ones (S1 Tables 3 and 4)."""
+    """Means of models over repeated samplings, beside their exact ones (Krichene and Rendle 2020, Tables 3 and 4)."""
 
     models: tuple[str, ...]
     columns: tuple[tuple[str, str], ...]  # (metric, method), "" where uncorrected
-    exact: Floats  # (columns, models)
-    sampled: Floats  # (repeats, columns, models)
+    exact: Doubles  # (columns, models)
+    sampled: Doubles  # (repeats, columns, models)
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
         """Models two by two, in the order of `agreement`."""
         return list(combinations(self.models, 2))
 
-    def agreement(self) -> Floats:
+    def agreement(self) -> Doubles:
         """How often sampled means order each pair as exact ones do, (columns, pairs); a tie is half an agreement.
 
         NaN where the exact means are equal.
         """
         one, other = np.array(list(combinations(range(len(self.models)), 2))).reshape(-1, 2).T
         truth = np.sign(self.exact[:, one] - self.exact[:, other])
-        found = np.sign(self.sampled[:, :, one] - self.sampled[:, :, other])
-        return np.where(truth != 0, ((1 + found * truth) / 2).mean(axis=0), np.nan)
+        order = np.sign(self.sampled[:, :, one] - self.sampled[:, :, other])
+        return np.where(truth != 0, ((1 + order * truth) / 2).mean(axis=0), np.nan)
+
+    def rows(self) -> list[ConsistencyRow]:
+        """A row per metric and method."""
+        mean, deviation, agreement = self.sampled.mean(axis=0), self.sampled.std(axis=0), self.agreement()
+
+        def by_model(values: Doubles) -> dict[str, float]:
+            return dict(zip(self.models, values.tolist(), strict=True))
+
+        return [
+            ConsistencyRow(
+                metric, method, by_model(self.exact[i]), by_model(mean[i]), by_model(deviation[i]),
+                dict(zip(self.pairs, agreement[i].tolist(), strict=True)),
+            )
+            for i, (metric, method) in enumerate(self.columns)
+        ]  # fmt: skip
 
     def to_rows(self) -> list[dict[str, Any]]:
-        """A row per metric and method: exact, mean and standard deviation by model, agreement by pair."""
-        mean, deviation, agreement = self.sampled.mean(axis=0), self.sampled.std(axis=0), self.agreement()
-        return [
-            {
-                "metric": metric,
-                "method": method,
-                "exact": dict(zip(self.models, self.exact[i].tolist(), strict=True)),
-                "mean": dict(zip(self.models, mean[i].tolist(), strict=True)),
-                "deviation": dict(zip(self.models, deviation[i].tolist(), strict=True)),
-                "agreement": dict(zip(self.pairs, agreement[i].tolist(), strict=True)),
-            }
-            for i, (metric, method) in enumerate(self.columns)
-        ]
+        """The rows as dicts."""
+        return [row._asdict() for row in self.rows()]
 
 
 def consistency(
@@ -76,18 +93,20 @@ def consistency(
     seed: int = 0,
     replace: bool = False,
 ) -> Consistency:
-    """How often metrics of m sampled candidates, corrected or not, order models as the exact ones do (S1 Table 4).
+    """How often metrics of m sampled candidates, corrected or not, order models as the exact ones do.
 
-    In every repetition all models are ranked among the same samples, as S1 does: what they share then cancels from
+    This is Table 4 of Krichene and Rendle 2020.
+
+    In every repetition all models are ranked among the same samples, as they do: what they share then cancels from
     their differences. `models` are what `rank` takes; draws depend on (seed, repetition, user) only.
     """
     cases = split if isinstance(split, Cases) else cases_of(split)
     exact = {name: rank(model, cases) for name, model in models.items()}
 
     def samplings(name: str, some: Sequence[int]) -> list[Ranks]:
-        return rank_again(models[name], cases, [Sampled(m, _mixed(seed, repeat), replace) for repeat in some])
+        return rank_again(models[name], cases, [Sampled(m, _mix(seed, repeat), replace) for repeat in some])
 
-    return _compared(exact, metrics, methods, samplings, repeats, replace)
+    return _compare(exact, metrics, methods, samplings, repeats, replace)
 
 
 def consistency_apart(
@@ -113,10 +132,10 @@ def consistency_apart(
         streams = (np.random.default_rng([seed, repeat, *name.encode()]) for repeat in some)
         return [thinned(models[name], m, stream, replace=replace) for stream in streams]
 
-    return _compared(models, metrics, methods, samplings, repeats, replace)
+    return _compare(models, metrics, methods, samplings, repeats, replace)
 
 
-def _compared(
+def _compare(
     exact: Mapping[str, Ranks],
     metrics: Sequence[Metric],
     methods: Sequence[Method | None],
@@ -128,18 +147,18 @@ def _compared(
     columns = [(metric, method) for metric in metrics for method in methods]
     measures = [metric if method is None else corrected(metric, method, replace=replace) for metric, method in columns]
     true = [[mean_of(metric(ranks), ranks) for ranks in exact.values()] for metric, _ in columns]
-    found = np.empty((repeats, len(columns), len(exact)))
+    means = np.empty((repeats, len(columns), len(exact)))
     for model, (name, ranks) in enumerate(exact.items()):
         at_once = max(1, KEPT // max(len(ranks.above), 1))
         for first in range(0, repeats, at_once):
             some = range(first, min(first + at_once, repeats))
             for repeat, sampled in zip(some, samplings(name, some), strict=True):
-                found[repeat, :, model] = [mean_of(measure(sampled), ranks) for measure in measures]
+                means[repeat, :, model] = [mean_of(measure(sampled), ranks) for measure in measures]
     names = tuple((str(metric), "" if method is None else str(method)) for metric, method in columns)
-    return Consistency(tuple(exact), names, np.array(true), found)
+    return Consistency(tuple(exact), names, np.array(true), means)
 
 
-def _mixed(seed: int, repeat: int) -> int:
+def _mix(seed: int, repeat: int) -> int:
     """A seed for each repetition, so that other seeds give other samples in all of them."""
     check_integer("seed", seed, 0, 2**63 - 1)
     return int(np.random.SeedSequence([seed, repeat]).generate_state(1, np.uint64)[0] >> 1)

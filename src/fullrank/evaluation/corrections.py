@@ -1,4 +1,7 @@
-"""Sampled metrics as they would be on the full ranking: tables for every size of a pool, and their use (S1)."""
+"""Sampled metrics as they would be on the full ranking: tables by size of a pool, and their use.
+
+Krichene and Rendle 2020, section 5.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fullrank.data.canonical import frozen
+from fullrank.arrays import Doubles, Ints, frozen
 from fullrank.errors import DataError, ParameterError, check
 from fullrank.evaluation.methods import (
     BiasVariance,
@@ -20,11 +23,12 @@ from fullrank.evaluation.methods import (
     checked_method,
 )
 from fullrank.evaluation.sampling import at, channel, values
-from fullrank.kernels.threads import one_blas_thread
+from fullrank.evaluation.tie_groups import tie_groups
 from fullrank.metrics.metric import CutOff, Metric
-from fullrank.ranks import Floats, Ints, Ranks
+from fullrank.ranks import Ranks
+from fullrank.runtime.threads import one_blas_thread
 
-Lookup: TypeAlias = Callable[[Ints, Ints, Ints], Floats]  # (candidates, relevant before, above) -> value
+Lookup: TypeAlias = Callable[[Ints, Ints, Ints], Doubles]  # (candidates, relevant above, above) -> value
 
 NODES = (2, 3, 5, 9, 17)  # sizes per interval at which tables are solved for, more and more
 LARGEST = 5_000  # samples for which tables are solved
@@ -32,10 +36,10 @@ LARGEST = 5_000  # samples for which tables are solved
 
 @lru_cache(maxsize=256)
 @one_blas_thread()
-def tables(metric: Metric, method: Tabled, n: int, m: int, replace: bool, shifts: tuple[int, ...] = (0,)) -> Floats:
+def tables(metric: Metric, method: Tabled, n: int, m: int, replace: bool, shifts: tuple[int, ...] = (0,)) -> Doubles:
     """The corrected values of the sampled ranks 1..m+1 of one item among n-1 irrelevant candidates, m of them sampled.
 
-    A row per shift: the number of relevant items before the item, which move it down the list.
+    A row per shift: the number of relevant items above the item, which move it down the list.
 
     >>> from fullrank.metrics import rr
     >>> tables(rr, BiasVariance(0.1), 100, 4, False).round(3)
@@ -58,7 +62,7 @@ class Solve:
     replace: bool
     shifts: tuple[int, ...]
 
-    def __call__(self, n: int) -> Floats:
+    def __call__(self, n: int) -> Doubles:
         """The tables of a size."""
         return tables(self.metric, self.method, n, self.m, self.replace, self.shifts)
 
@@ -67,13 +71,13 @@ class Interval(NamedTuple):
     """Tables for some sizes n, to interpolate those between in log n; one size serves itself only."""
 
     nodes: Ints
-    tables: Floats  # (nodes, shifts, m+1)
+    tables: Doubles  # (nodes, shifts, m+1)
 
     @staticmethod
     def of(solve: Solve, nodes: list[int]) -> Interval:
         return Interval(np.array(nodes), np.stack([solve(n) for n in nodes]))
 
-    def blend(self, n: Ints) -> Floats:
+    def blend(self, n: Ints) -> Doubles:
         """How much of each node's table goes into those of sizes n: barycentric interpolation."""
         own = np.log(self.nodes)
         away = np.log(n)[:, None] - own
@@ -84,7 +88,7 @@ class Interval(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _covering(solve: Solve, low: int, high: int) -> tuple[Interval, ...]:
+def _cover(solve: Solve, low: int, high: int) -> tuple[Interval, ...]:
     """Intervals from low to high. Tables change smoothly with n (monotone ones with kinks): an interval gets more
     nodes, then is cut in two, until the last nodes added were foreseen by the others.
     """
@@ -100,65 +104,65 @@ def _covering(solve: Solve, low: int, high: int) -> tuple[Interval, ...]:
             return (finer,)
         known = finer
     middle = int(nodes[len(nodes) // 2])
-    return (*_covering(solve, low, middle), *_covering(solve, middle, high))
+    return (*_cover(solve, low, middle), *_cover(solve, middle, high))
 
 
-def _looked_up(intervals: tuple[Interval, ...], full: Ints, before: Ints, above: Ints) -> Floats:
+def _look_up(intervals: tuple[Interval, ...], full: Ints, relevant_above: Ints, above: Ints) -> Doubles:
     """Entries of tables, for arrays that broadcast and share their first axis."""
     sizes, row = np.unique(full.reshape(len(full), -1)[:, 0] + 1, return_inverse=True)
     place = np.searchsorted([interval.nodes[-1] for interval in intervals], sizes)
-    found = np.empty(np.broadcast_shapes(full.shape, before.shape, above.shape))
+    entries = np.empty(np.broadcast_shapes(full.shape, relevant_above.shape, above.shape))
     for number, interval in enumerate(intervals):
         rows = place[row] == number
         if rows.any():
             blend = np.zeros((len(sizes), len(interval.nodes)))
             blend[place == number] = interval.blend(sizes[place == number])
-            blend = blend[row[rows]].T.reshape(-1, int(rows.sum()), *[1] * (found.ndim - 1))
-            picked = (interval.tables[node, before[rows], above[rows]] for node in range(len(blend)))
-            found[rows] = sum(share * some for share, some in zip(blend, picked, strict=True))
-    return found
+            blend = blend[row[rows]].T.reshape(-1, int(rows.sum()), *[1] * (entries.ndim - 1))
+            picked = (interval.tables[node, relevant_above[rows], above[rows]] for node in range(len(blend)))
+            entries[rows] = sum(share * some for share, some in zip(blend, picked, strict=True))
+    return entries
 
 
 def lookup(metric: Metric, method: Method | None, m: int, full: Ints, *, deepest: int, replace: bool) -> Lookup:
-    """The value of an item: a function of (irrelevant candidates, relevant items before it, sampled ones above it).
+    """The value of an item: a function of (irrelevant candidates, relevant items above it, sampled ones above it).
 
-    `full` holds all numbers of candidates to come, `deepest` is the largest number of relevant items before one.
+    `full` holds all numbers of candidates to come, `deepest` is the largest number of relevant items above one.
     Without a method, the uncorrected metric among the m sampled.
     """
     if method is None:
-        return lambda full, before, above: at(metric, above + before + 1, m + 1 + deepest)
+        return lambda full, relevant_above, above: at(metric, above + relevant_above + 1, m + 1 + deepest)
     if isinstance(method, RankEstimate):
-        return lambda full, before, above: _estimated(metric, method, m, full, before, above, deepest)
+        return lambda full, relevant_above, above: _estimate(metric, method, m, full, relevant_above, above, deepest)
     solve = Solve(metric, method, m, replace, tuple(range(deepest + 1)))
     sizes = (np.unique(full) + 1).tolist()
     few = len(sizes) <= NODES[-1]
-    intervals = tuple(Interval.of(solve, [n]) for n in sizes) if few else _covering(solve, sizes[0], sizes[-1])
-    return lambda full, before, above: _looked_up(intervals, full, before, above)
+    intervals = tuple(Interval.of(solve, [n]) for n in sizes) if few else _cover(solve, sizes[0], sizes[-1])
+    return lambda full, relevant_above, above: _look_up(intervals, full, relevant_above, above)
 
 
-def _estimated(
-    metric: Metric, method: RankEstimate, m: int, full: Ints, before: Ints, above: Ints, deepest: int
-) -> Floats:
+def _estimate(
+    metric: Metric, method: RankEstimate, m: int, full: Ints, relevant_above: Ints, above: Ints, deepest: int
+) -> Doubles:
     estimate, rest = np.divmod(full * above, m)
     size = full + 1 + deepest
-    lower = at(metric, estimate + before + 1, size)
+    lower = at(metric, estimate + relevant_above + 1, size)
     if not method.interpolate:
         return lower
-    return lower + rest / m * (at(metric, estimate + (rest > 0) + before + 1, size) - lower)
+    return lower + rest / m * (at(metric, estimate + (rest > 0) + relevant_above + 1, size) - lower)
 
 
 class Slots(NamedTuple):
     """Places that relevant items may take: several per item where ties leave it open, with their probabilities."""
 
     case: Ints
-    before: Ints
+    relevant_above: Ints
     above: Ints
-    weight: Floats
+    weight: Doubles
 
 
 def slots(ranks: Ranks, block: int = 1 << 20) -> Iterator[Slots]:
     """The places of all relevant items, some cases at a time."""
-    groups = ranks.groups
+    groups = tie_groups(ranks)
     count = groups.relevant * (groups.others + 1)
     cuts = np.flatnonzero(np.diff(np.cumsum(count) // block)) + 1
     for part in np.split(np.arange(len(count)), cuts):
@@ -169,8 +173,8 @@ def slots(ranks: Ranks, block: int = 1 << 20) -> Iterator[Slots]:
         weight = 1 / (others + 1.0)
         several = (relevant > 1) & (others > 0)
         weight[several] = _chance(*(column[several] for column in (relevant, others, turn, passed)))
-        above = groups.start[one] - groups.before[one] + passed
-        yield Slots(groups.case[one], groups.before[one] + turn, above, weight)
+        above = groups.start[one] - groups.relevant_above[one] + passed
+        yield Slots(groups.case[one], groups.relevant_above[one] + turn, above, weight)
 
 
 def _chance(relevant: Ints, others: Ints, turn: Ints, passed: Ints) -> Any:
@@ -191,12 +195,12 @@ def _chance(relevant: Ints, others: Ints, turn: Ints, passed: Ints) -> Any:
 Factor: TypeAlias = Callable[[Ints], Any]
 FORMS: tuple[Factor, ...] = (
     np.ones_like,  # a sum over positions: recall, nDCG, AUC ...
-    lambda before: before + 1,  # of precisions: AP
-    lambda before: before == 0,  # of the first relevant item: reciprocal rank, hit rate
+    lambda relevant_above: relevant_above + 1,  # of precisions: AP
+    lambda relevant_above: relevant_above == 0,  # of the first relevant item: reciprocal rank, hit rate
 )
 
 
-def by_items(metric: Metric, ranks: Ranks, full: Ints, value: Callable[[Slots], Floats]) -> Floats:
+def by_items(metric: Metric, ranks: Ranks, full: Ints, value: Callable[[Slots], Doubles]) -> Doubles:
     """A metric of cases from values of their items: base + scale x sum over items of factor x value.
 
     For a case with one relevant item it is the item's value. Else the metrics that we know are such sums, for one
@@ -205,17 +209,19 @@ def by_items(metric: Metric, ranks: Ranks, full: Ints, value: Callable[[Slots], 
     factor = _form(metric) if ranks.sizes.max(initial=1) > 1 else FORMS[0]
     sums = np.zeros(len(ranks))
     for part in slots(ranks):
-        sums += np.bincount(part.case, part.weight * factor(part.before) * value(part), minlength=len(ranks))
-    return _scaled(metric, ranks, full, factor, sums)
+        sums += np.bincount(part.case, part.weight * factor(part.relevant_above) * value(part), minlength=len(ranks))
+    return _scale(metric, ranks, full, factor, sums)
 
 
-def _scaled(metric: Metric, ranks: Ranks, full: Ints, factor: Factor, sums: Floats) -> Floats:
+def _scale(metric: Metric, ranks: Ranks, full: Ints, factor: Factor, sums: Doubles) -> Doubles:
     if ranks.sizes.max(initial=1) == 1:
         return sums
     most, none = np.repeat(full, ranks.sizes), np.zeros(len(ranks.case), dtype=np.int64)
-    before, size = np.arange(len(none)) - ranks.start[ranks.case], most + int(ranks.sizes.max())
+    relevant_above, size = np.arange(len(none)) - ranks.start[ranks.case], most + int(ranks.sizes.max())
     best, worst = (metric(Ranks(start=ranks.start, above=above, tied=none, pool=full)) for above in (none, most))
-    highest, lowest = (ranks.per_case(factor(before) * at(metric, above + before + 1, size)) for above in (none, most))
+    highest, lowest = (
+        ranks.per_case(factor(relevant_above) * at(metric, above + relevant_above + 1, size)) for above in (none, most)
+    )
     gap = highest - lowest
     scale = np.divide(best - worst, gap, out=np.zeros(len(ranks)), where=gap != 0)
     return np.asarray(worst + scale * (sums - lowest))
@@ -230,13 +236,15 @@ def _form(metric: Metric) -> Factor:
     case = np.repeat(np.arange(60), sizes)
     above = random.integers(0, pool[case] + 1)
     above = above[np.lexsort((above, case))]
-    ranks = Ranks(start=start, above=above, tied=0 * above, pool=pool, before=np.arange(len(case)) - start[case])
+    ranks = Ranks(
+        start=start, above=above, tied=0 * above, pool=pool, relevant_above=np.arange(len(case)) - start[case]
+    )
     exact = metric(ranks)
     for factor in FORMS:
         sums = ranks.per_case(
-            factor(ranks.before) * at(metric, above + ranks.before + 1, pool[case] + int(sizes.max()))
+            factor(ranks.relevant_above) * at(metric, above + ranks.relevant_above + 1, pool[case] + int(sizes.max()))
         )
-        if np.allclose(_scaled(metric, ranks, pool, factor, sums), exact, rtol=1e-9, atol=1e-9):
+        if np.allclose(_scale(metric, ranks, pool, factor, sums), exact, rtol=1e-9, atol=1e-9):
             return factor
     raise ParameterError(
         f"{metric} is not a sum over relevant items that we know how to correct; hold out one item per case, "
@@ -259,7 +267,7 @@ class Correction:
     replace: bool | None = None
     full: int | ArrayLike | None = field(default=None, compare=False, repr=False)
 
-    def __call__(self, ranks: Ranks, k: CutOff = None) -> Floats:
+    def __call__(self, ranks: Ranks, k: CutOff = None) -> Doubles:
         """The corrected value of every case."""
         again = self._again(ranks)
         full = self._candidates(ranks, again)
@@ -271,24 +279,24 @@ class Correction:
             sizes = full[~whole & (ranks.pool == m)]
             kinds[m] = lookup(self.metric, method, m, sizes, deepest=deepest, replace=again)
 
-        def value(part: Slots) -> Floats:
+        def value(part: Slots) -> Doubles:
             size = full[part.case]
-            found = np.empty(len(size))
+            item_values = np.empty(len(size))
             everything = whole[part.case]
-            position = (part.above + part.before + 1)[everything]
-            found[everything] = at(self.metric, position, size[everything] + 1 + deepest)
+            position = (part.above + part.relevant_above + 1)[everything]
+            item_values[everything] = at(self.metric, position, size[everything] + 1 + deepest)
             for m, look in kinds.items():
                 rows = ~everything & (ranks.pool[part.case] == m)
-                found[rows] = look(size[rows], part.before[rows], part.above[rows])
-            return found
+                item_values[rows] = look(size[rows], part.relevant_above[rows], part.above[rows])
+            return item_values
 
-        found = by_items(self.metric, ranks, full, value)
-        if np.isnan(found).any():
+        case_values = by_items(self.metric, ranks, full, value)
+        if np.isnan(case_values).any():
             raise DataError(
-                f"{self.metric}, {self.method}: case {int(np.isnan(found).argmax())} has a sampled rank to which "
+                f"{self.metric}, {self.method}: case {int(np.isnan(case_values).argmax())} has a sampled rank to which "
                 "the prior gives no chance; use a prior with some weight on every rank."
             )
-        return found
+        return case_values
 
     def _again(self, ranks: Ranks) -> bool:
         """Whether candidates were drawn with replacement."""
@@ -320,20 +328,22 @@ class Correction:
         if self.full is None and ranks.whole.all():
             return (f"{title}: all candidates were ranked, so there was nothing to correct",)
         prior = getattr(self.method, "prior", None)
-        found = [f"{title}: corrected for sampling, nearer to the full ranking's value but not free of bias"]
+        notes = [f"{title}: corrected for sampling, nearer to the full ranking's value but not free of bias"]
         if not isinstance(self.method, RankEstimate):
-            found.append(f"{title}: for {'exact ranks all equally likely' if prior is None else 'the prior given'}")
+            notes.append(f"{title}: for {'exact ranks all equally likely' if prior is None else 'the prior given'}")
         if ranks.sizes.max(initial=1) > 1:
-            found.append(f"{title}: relevant items of a case are corrected one by one, as if sampled independently")
-        return tuple(found)
+            notes.append(f"{title}: relevant items of a case are corrected one by one, as if sampled independently")
+        return tuple(notes)
 
 
 def corrected(
     metric: Metric, method: Method, *, full: int | ArrayLike | None = None, replace: bool | None = None
 ) -> Metric:
-    """The metric for sampled ranks, corrected towards its value on the full ranking (S1 section 5).
+    """The metric for sampled ranks, corrected towards its value on the full ranking.
 
-    The flag `ubm` is off: a correction leaves some bias.
+    Krichene and Rendle 2020, section 5.
+
+    The flag `unbiased` is off: a correction leaves some bias.
 
     >>> from fullrank.evaluation.methods import bias_variance
     >>> from fullrank.metrics import recall

@@ -1,14 +1,16 @@
-"""Metrics of sampled ranks, corrected towards those of the full ranking (S1 section 5).
+"""Metrics of sampled ranks, corrected towards those of the full ranking (Krichene and Rendle 2020, section 5).
+
+Equation numbers are those of that paper.
 
 A correction replaces the metric M by a table of m+1 values, one for each sampled rank s, chosen so that
 
-    sum_r p(r) ( (E[table | r] - M(r))^2 + gamma Var[table | r] )                              (S1 Eq. 24)
+    sum_r p(r) ( (E[table | r] - M(r))^2 + gamma Var[table | r] )                              (Eq. 24)
 
 is small for a prior p of the exact ranks r: little bias for gamma 0, a small mean squared error for gamma 1. With
 
-    A[r, s] = sqrt(p(r)) p(s|r),   b[r] = sqrt(p(r)) M(r),   c[s] = sum_r p(r) p(s|r)          (S1 Eq. 23, corrected)
+    A[r, s] = sqrt(p(r)) p(s|r),   b[r] = sqrt(p(r)) M(r),   c[s] = sum_r p(r) p(s|r)          (Eq. 23, corrected)
 
-the best table is ((1-gamma) A'A + gamma diag(c))^-1 A'b (S1 Eq. 25).
+the best table is ((1-gamma) A'A + gamma diag(c))^-1 A'b (Eq. 25).
 """
 
 from __future__ import annotations
@@ -18,9 +20,9 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
+from fullrank.arrays import Doubles, Ints
 from fullrank.errors import ParameterError, check, is_number, shown
 from fullrank.evaluation.sampling import Channel, Prior
-from fullrank.ranks import Floats, Ints
 
 EXACT = 1e-13  # how well A is known, measured
 TRUSTED = 1e-6  # rounding may move the values of a table by this much, relative to the metric's largest
@@ -29,7 +31,7 @@ SETTLED = 1e-10  # the weight of variance that decides between tables of the sam
 
 @dataclass(frozen=True)
 class RankEstimate:
-    """The metric at the unbiased estimate of the rank, 1 + (n-1)(s-1)/m (S1 Eq. 20), rounded down.
+    """The metric at the unbiased estimate of the rank, 1 + (n-1)(s-1)/m (Eq. 20), rounded down.
 
     `interpolate` takes a mean of the metric at the two ranks around the estimate instead.
     """
@@ -42,7 +44,7 @@ class RankEstimate:
 
 @dataclass(frozen=True)
 class LeastSquares:
-    """The table of least bias (S1 Eq. 21). Its variance grows beyond all use with m; see `BiasVariance`."""
+    """The table of least bias (Eq. 21). Its variance grows beyond all use with m; see `BiasVariance`."""
 
     prior: Any = None  # p(r): None for uniform; an array of weights for ranks 1, 2, ...; a function of (ranks, n)
     close: ClassVar[float] = 1e-6  # how well tables are interpolated between sizes, relative to their largest value
@@ -53,16 +55,16 @@ class LeastSquares:
     def __str__(self) -> str:
         return "ls"
 
-    def solve(self, given: Channel, target: Floats, size: float, best: float, worst: float) -> Floats:
+    def solve(self, given: Channel, target: Doubles, size: float, best: float, worst: float) -> Doubles:
         return _balanced(given, target, size, 0.0)
 
 
 @dataclass(frozen=True)
 class Constrained:
-    """The table of least bias among those that never reward a worse sampled rank (S1's CLS).
+    """The table of least bias among those that never reward a worse sampled rank (their CLS).
 
-    Nor has it a value below 0 where the metric cannot have one: S1 does not say so, but its published numbers come
-    out only then. Such tables have kinks as n grows, hence `close`; their expectations are right to 1e-5.
+    Nor has it a value below 0 where the metric cannot have one: the paper does not say so, but its published numbers
+    come out only then. Such tables have kinks as n grows, hence `close`; their expectations are right to 1e-5.
     """
 
     prior: Any = None
@@ -75,19 +77,19 @@ class Constrained:
     def __str__(self) -> str:
         return "cls"
 
-    def solve(self, given: Channel, target: Floats, size: float, best: float, worst: float) -> Floats:
+    def solve(self, given: Channel, target: Doubles, size: float, best: float, worst: float) -> Doubles:
         return _monotone(given, target, falling=best >= worst, bounded=self.nonnegative and min(best, worst) >= 0)
 
 
 @dataclass(frozen=True)
 class BiasVariance:
-    """The table of least bias^2 + gamma variance (S1 Eq. 25).
+    """The table of least bias^2 + gamma variance (Eq. 25).
 
     gamma="auto" is 1/sqrt(cases). The variance of a mean falls as 1/cases. Were all cases at one rank, its mean
     squared error were bias^2 + variance/cases: gamma 1/cases. Were their ranks drawn from the prior, biases would
     cancel as the noise does: gamma 1. Real ranks are in between, how far differs from model to model, and models
-    must share one gamma to be compared: we take the geometric middle. At S1's 6040 cases it is .013, and among the
-    gammas of S1's Table 3 .01 has the least mean squared error for all its models and metrics.
+    must share one gamma to be compared: we take the geometric middle. At the paper's 6040 cases it is .013, and among
+    the gammas of its Table 3 .01 has the least mean squared error for all its models and metrics.
     """
 
     gamma: float | Literal["auto"] = "auto"
@@ -106,7 +108,7 @@ class BiasVariance:
         """With a number for gamma."""
         return replace(self, gamma=1 / np.sqrt(max(cases, 1))) if self.gamma == "auto" else self
 
-    def solve(self, given: Channel, target: Floats, size: float, best: float, worst: float) -> Floats:
+    def solve(self, given: Channel, target: Doubles, size: float, best: float, worst: float) -> Doubles:
         return _balanced(given, target, size, float(self.gamma))
 
 
@@ -137,9 +139,9 @@ def checked_method(method: Any) -> Method:
 class Weights:
     """A prior given as an array: the weight of rank r is weights[r-1]."""
 
-    weights: Floats
+    weights: Doubles
 
-    def __call__(self, ranks: Ints, n: int) -> Floats:
+    def __call__(self, ranks: Ints, n: int) -> Doubles:
         """The weights of these ranks."""
         if n > len(self.weights):
             raise ParameterError(f"The 'prior' has weights for {len(self.weights)} ranks, and a case has {n}.")
@@ -152,7 +154,7 @@ def _prior(given: Any) -> Prior | None:
     return Weights(np.array(given, dtype=np.float64).reshape(-1))
 
 
-def _balanced(given: Channel, target: Floats, size: float, gamma: float) -> Floats:
+def _balanced(given: Channel, target: Doubles, size: float, gamma: float) -> Doubles:
     """The table that minimises (1-gamma) |A t - b|^2 + gamma sum_s c[s] (t[s] - posterior mean)^2.
 
     This is Eq. 24 plus a constant. In x = sqrt(c) (t - posterior mean), by singular values s of A c^-1/2 (at most 1):
@@ -183,7 +185,7 @@ def _unreliable(given: Channel, error: float) -> ParameterError:
     )
 
 
-def _monotone(given: Channel, target: Floats, *, falling: bool, bounded: bool) -> Floats:
+def _monotone(given: Channel, target: Doubles, *, falling: bool, bounded: bool) -> Doubles:
     """The table t that minimises |A t - b|^2 with t[1] >= t[2] >= ... (or <=, where better metrics are lower).
 
     t is a constant plus steps d >= 0, each adding to all places up to its own. Where it is `bounded` the constant is
@@ -211,8 +213,8 @@ def _monotone(given: Channel, target: Floats, *, falling: bool, bounded: bool) -
     return _spread_out(given, np.column_stack(tables))
 
 
-def _spread_out(given: Channel, table: Floats) -> Floats:
+def _spread_out(given: Channel, table: Doubles) -> Doubles:
     """Tables as rows over all sampled ranks, NaN where the prior gives no chance."""
-    found = np.full((table.shape[1], given.m + 1), np.nan)
-    found[:, given.known] = table.T
-    return found
+    spread = np.full((table.shape[1], given.m + 1), np.nan)
+    spread[:, given.known] = table.T
+    return spread

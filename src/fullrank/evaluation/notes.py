@@ -6,41 +6,42 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fullrank.arrays import Doubles
 from fullrank.evaluation.corrections import Correction
 from fullrank.metrics.metric import Metric
 from fullrank.metrics.missing import Weighted
 from fullrank.metrics.relevance import list_lengths
-from fullrank.ranks import Floats, Ranks
+from fullrank.ranks import Ranks
 
 TIES = 0.01  # share of cases from which ties are worth a word
 
 
-def trust_notes(ranks: Ranks, metrics: Sequence[Metric], values: Floats) -> tuple[str, ...]:
+def trust_notes(ranks: Ranks, metrics: Sequence[Metric], values: Doubles) -> tuple[str, ...]:
     """Sentences on how the ranks were made and what that does to these metrics."""
     raw = [m for m in metrics if not isinstance(m.function, Correction)]
-    found = [*ranks.about.notes, *_sampled(ranks, raw)]
+    notes = [*ranks.about.notes, *_note_samples(ranks, raw)]
     for metric in metrics:
         if isinstance(metric.function, Correction):
-            found += metric.function.notes(ranks)
-    found += _ties(ranks, raw)
+            notes += metric.function.notes(ranks)
+    notes += _note_ties(ranks, raw)
     weighted = ", ".join(str(m) for m in metrics if isinstance(m.function, Weighted))
     if weighted:
-        found.append(f"as unbiased as their propensities are right: {weighted}")
+        notes.append(f"as unbiased as their propensities are right: {weighted}")
     biased = ", ".join(str(m) for m in metrics if not (is_unbiased(m, ranks) or isinstance(m.function, Weighted)))
     if biased:
-        found.append(f"biased where relevant items are missing from the held-out data: {biased}")
-    found += [f"{n:,} cases left out: {reason}" for reason, n in ranks.about.skipped.items()]
-    return (*found, *_undefined(metrics, values))
+        notes.append(f"biased where relevant items are missing from the held-out data: {biased}")
+    notes += [f"{n:,} cases left out: {reason}" for reason, n in ranks.about.skipped.items()]
+    return (*notes, *_note_undefined(metrics, values))
 
 
 def is_unbiased(metric: Metric, ranks: Ranks) -> bool:
     """Whether these values of it are unbiased to missing data: sampled ones, corrected or not, only where linear."""
     if isinstance(metric.function, Correction):
-        return metric.function.metric.ubm and bool(ranks.whole.all())
-    return metric.ubm and (metric.survives_sampling or bool(ranks.whole.all()))
+        return metric.function.metric.unbiased and bool(ranks.whole.all())
+    return metric.unbiased and (metric.survives_sampling or bool(ranks.whole.all()))
 
 
-def _sampled(ranks: Ranks, raw: Sequence[Metric]) -> list[str]:
+def _note_samples(ranks: Ranks, raw: Sequence[Metric]) -> list[str]:
     names = ", ".join(str(m) for m in raw if not m.survives_sampling)
     exact = int(ranks.whole.sum())
     if exact == len(ranks) or not names:
@@ -52,12 +53,12 @@ def _sampled(ranks: Ranks, raw: Sequence[Metric]) -> list[str]:
     ]
 
 
-def _ties(ranks: Ranks, raw: Sequence[Metric]) -> list[str]:
+def _note_ties(ranks: Ranks, raw: Sequence[Metric]) -> list[str]:
     """Where equal scores leave open who is above the cut-off, in more than 1% of the cases."""
     tied = np.flatnonzero(ranks.tied)
     case = np.searchsorted(ranks.start, tied, side="right") - 1
-    first = ranks.above[tied] + ranks.before[tied]
-    last = first + ranks.tied[tied] + ranks.mates[tied]
+    first = ranks.above[tied] + ranks.relevant_above[tied]
+    last = first + ranks.tied[tied] + ranks.tied_relevant[tied]
     by_share: dict[float, list[str]] = {}
     for metric in raw:
         if metric.k is None or metric.cut == "half-life":
@@ -73,6 +74,6 @@ def _ties(ranks: Ranks, raw: Sequence[Metric]) -> list[str]:
     ]
 
 
-def _undefined(metrics: Sequence[Metric], values: Floats) -> list[str]:
+def _note_undefined(metrics: Sequence[Metric], values: Doubles) -> list[str]:
     counts = np.isnan(values).sum(axis=0)
     return [f"{metric}: undefined for {n:,} cases, left out" for metric, n in zip(metrics, counts, strict=True) if n]

@@ -1,4 +1,4 @@
-"""Ranking inside offer sets: each case's own items, nothing else (S2's sessions)."""
+"""Ranking inside offer sets: each case's own items, nothing else (the sessions of Ackerman 2012)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.data.canonical import at_least, row_blocks
+from fullrank.arrays import row_blocks
+from fullrank.data.canonical import at_least
 from fullrank.data.graded import Graded
 from fullrank.errors import DataError
 from fullrank.evaluation.blocks import over_blocks
@@ -15,7 +16,7 @@ from fullrank.evaluation.cases import Threshold
 from fullrank.evaluation.scoring import ByRows, ByVectors, name_of, scorer
 from fullrank.kernels.near import Near
 from fullrank.metrics.partial_order import checked_scores, levels
-from fullrank.models.linear import People, pair_scores
+from fullrank.models.kinds.linear import People, pair_scores
 from fullrank.ranks import About, Ranks
 
 
@@ -32,44 +33,44 @@ def offer_scores(model: Any, graded: Graded) -> NDArray[np.float64]:
     array([0.3, 0.1, 0.7, 0.8])
     """
     if hasattr(model, "offer_scores"):
-        found = model.offer_scores(graded)
+        scores = model.offer_scores(graded)
     elif isinstance(model, np.ndarray) and model.ndim == 1:
-        found = model
+        scores = model
     else:
         given = scorer(model, len(graded.users), len(graded.items))
-        found = _products(given, graded) if isinstance(given, ByVectors) else _picked(given, graded, name_of(model))
-    return np.asarray(checked_scores(graded, found), dtype=np.float64)
+        scores = _multiply(given, graded) if isinstance(given, ByVectors) else _pick_rows(given, graded, name_of(model))
+    return np.asarray(checked_scores(graded, scores), dtype=np.float64)
 
 
-def _products(given: ByVectors, graded: Graded) -> NDArray[np.float64]:
+def _multiply(given: ByVectors, graded: Graded) -> NDArray[np.float64]:
     """The canonical scores of the offers alone, a block of cases at a time."""
-    found = np.empty(len(graded.item))
+    scores = np.empty(len(graded.item))
     for cases in row_blocks(len(graded), 1 << 14):
         rows = slice(graded.start[cases.start], graded.start[cases.stop])
         people: People = given.people(graded.user[cases])
         line = graded.case[rows] - cases.start
         pairs = pair_scores(given.items.beside(people), line, given.items.rows, graded.item[rows])
-        found[rows] = pairs + people.offset[line]
-    return found
+        scores[rows] = pairs + people.offset[line]
+    return scores
 
 
-def _picked(given: ByRows, graded: Graded, name: str) -> NDArray[np.float64]:
+def _pick_rows(given: ByRows, graded: Graded, name: str) -> NDArray[np.float64]:
     """Of whole rows of scores, a block of users at a time, those of the offers."""
     row_user = graded.user[graded.case]
     order = np.argsort(row_user, kind="stable")
     users, first = np.unique(row_user[order], return_index=True)
     first = np.append(first, len(order))
-    found = np.empty(len(order))
+    offered = np.empty(len(order))
 
     def work(some: slice, scores: NDArray[Any], near: Near) -> int:
         rows = order[first[some.start] : first[some.stop]]
         line = np.searchsorted(users[some], row_user[rows])
-        found[rows] = scores[line, graded.item[rows]]
-        wrong = ~np.isfinite(found[rows])
+        offered[rows] = scores[line, graded.item[rows]]
+        wrong = ~np.isfinite(offered[rows])
         return int(line[wrong.argmax()]) if wrong.any() else -1
 
     over_blocks(given, users.astype(np.int32), graded.users, len(graded.items), work, name=name)
-    return found
+    return offered
 
 
 def rank_offers(model: Any, graded: Graded, relevant: Threshold = None) -> Ranks:
@@ -80,16 +81,16 @@ def rank_offers(model: Any, graded: Graded, relevant: Threshold = None) -> Ranks
     offers, which is what measures of graded order read.
     """
     scores = offer_scores(model, graded)
-    wanted = _relevant(graded, relevant)
-    kept = np.bincount(graded.case[wanted], minlength=len(graded)) > 0
+    chosen = _relevant(graded, relevant)
+    kept = np.bincount(graded.case[chosen], minlength=len(graded)) > 0
     if not kept.any():
         raise DataError(
             f"no offer of {len(graded):,} cases is relevant at {relevant}; lower the threshold, or give cases with "
             "different grades."
         )
-    above, tied, before = _counts(graded, scores, wanted)
-    sizes = np.bincount(graded.case[wanted], minlength=len(graded))[kept]
-    pool = np.bincount(graded.case[~wanted], minlength=len(graded))[kept]
+    above, tied, relevant_above = _counts(graded, scores, chosen)
+    sizes = np.bincount(graded.case[chosen], minlength=len(graded))[kept]
+    pool = np.bincount(graded.case[~chosen], minlength=len(graded))[kept]
     reason = "all grades equal" if relevant is None else "nothing relevant offered"
     about = About(
         model=name_of(model),
@@ -99,8 +100,8 @@ def rank_offers(model: Any, graded: Graded, relevant: Threshold = None) -> Ranks
         skipped={reason: int((~kept).sum())} if not kept.all() else {},
     )
     return Ranks(
-        start=np.append(0, np.cumsum(sizes)), above=above, tied=tied, before=before, pool=pool,
-        item=graded.item[wanted], user=graded.user[kept], grade=graded.grade[wanted], about=about,
+        start=np.append(0, np.cumsum(sizes)), above=above, tied=tied, relevant_above=relevant_above, pool=pool,
+        item=graded.item[chosen], user=graded.user[kept], grade=graded.grade[chosen], about=about,
     )  # fmt: skip
 
 
@@ -112,13 +113,13 @@ def _relevant(graded: Graded, threshold: Threshold) -> NDArray[np.bool_]:
     return np.asarray(graded.grade > lowest[graded.case])
 
 
-def _counts(graded: Graded, scores: NDArray[Any], wanted: NDArray[np.bool_]) -> list[Any]:
+def _counts(graded: Graded, scores: NDArray[Any], chosen: NDArray[np.bool_]) -> list[Any]:
     """For relevant offers: irrelevant ones that score higher, the same, and relevant ones that score higher."""
     order = levels(graded, scores)
-    group = np.empty(len(wanted), dtype=np.int64)
+    group = np.empty(len(chosen), dtype=np.int64)
     group[order.order] = np.repeat(np.arange(len(order.case)), order.sizes())
-    others, relevant = (np.bincount(group[mask], minlength=len(order.case)) for mask in (~wanted, wanted))
+    others, relevant = (np.bincount(group[mask], minlength=len(order.case)) for mask in (~chosen, chosen))
     first = np.append(0, np.cumsum(order.groups))[order.case]  # of the group's case
-    ahead = [np.append(0, np.cumsum(count)) for count in (others, relevant)]
-    higher = [total[:-1] - total[first] for total in ahead]
-    return [count[group[wanted]] for count in (higher[0], others, higher[1])]
+    totals = [np.append(0, np.cumsum(count)) for count in (others, relevant)]
+    higher = [total[:-1] - total[first] for total in totals]
+    return [count[group[chosen]] for count in (higher[0], others, higher[1])]

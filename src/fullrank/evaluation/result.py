@@ -6,17 +6,22 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fullrank.arrays import Doubles
 from fullrank.errors import DataError, ParameterError
 from fullrank.evaluation.corrections import Correction
 from fullrank.evaluation.notes import is_unbiased, trust_notes
-from fullrank.evaluation.statistics import Paired, bootstrap, paired, percentile_interval, weighted_mean
+from fullrank.evaluation.paired import Paired, paired
+from fullrank.evaluation.statistics import bootstrap, percentile_interval, weighted_mean
 from fullrank.metrics.metric import Metric
-from fullrank.ranks import About, Floats, Ranks
+from fullrank.ranks import About, Ranks
+
+if TYPE_CHECKING:
+    import polars as pl
 
 ROWS = 1 << 17  # of ranks measured at a time
 
@@ -34,8 +39,8 @@ class Result:
     """
 
     metrics: tuple[Metric, ...]
-    values: Floats  # (cases, metrics)
-    weight: Floats
+    values: Doubles  # (cases, metrics)
+    weight: Doubles
     about: About
     protocol: str  # the same for results that can be compared: cases, candidates, weights
     names: tuple[str, ...]  # of the metrics; one that was sampled says so: ndcg@10 from 100
@@ -43,7 +48,7 @@ class Result:
     unbiased: tuple[bool, ...]  # to missing data, as computed: a metric that is may not be when sampled
     user: NDArray[Any] | None = None  # whose the cases are, where somebody has several
 
-    def of(self, metric: Metric | str) -> Floats:
+    def of(self, metric: Metric | str) -> Doubles:
         """The value of every case."""
         return self.values[:, self._place(metric)]
 
@@ -64,8 +69,12 @@ class Result:
                 f"{self._difference(other)}; rank both models on the same cases and candidates."
             )
         shared = [metric for metric in self.metrics if metric in other.metrics]
-        options: dict[str, Any] = {"user": self.user, "level": level, "repeats": repeats, "seed": seed}
-        return {self.names[self._place(m)]: paired(self.of(m), other.of(m), self.weight, **options) for m in shared}
+        return {
+            self.names[self._place(m)]: paired(
+                self.of(m), other.of(m), self.weight, user=self.user, level=level, repeats=repeats, seed=seed
+            )
+            for m in shared
+        }
 
     def _difference(self, other: Result) -> str:
         if self.about.candidates != other.about.candidates:
@@ -73,6 +82,14 @@ class Result:
         if len(self) != len(other):
             return f"one has {len(self):,} cases, the other {len(other):,}"
         return "their cases, candidates or weights differ"
+
+    def to_frame(self) -> pl.DataFrame:
+        """A row for every case: its number, whose it is where somebody has several, its weight, all metrics."""
+        import polars as pl
+
+        whose = {} if self.user is None else {"user": self.user}
+        values = {name: self.values[:, i] for i, name in enumerate(self.names)}
+        return pl.DataFrame({"case": np.arange(len(self)), **whose, "weight": self.weight, **values})
 
     def to_json(self) -> dict[str, Any]:
         """Everything but the values of single cases, as plain types."""
@@ -83,7 +100,7 @@ class Result:
             "protocol": self.protocol,
             "cases": len(self),
             "metrics": {
-                name: {"mean": mean, "interval": list(intervals[name]), "ubm": unbiased}
+                name: {"mean": mean, "interval": list(intervals[name]), "unbiased": unbiased}
                 for unbiased, (name, mean) in zip(self.unbiased, self.mean().items(), strict=True)
             },
             "notes": list(self.notes),
@@ -117,7 +134,7 @@ class Result:
 
 
 def evaluate(ranks: Ranks, metrics: Sequence[Metric], weights: Weights = "uniform") -> Result:
-    """The metrics of every case, with weights over cases that are uniform, by relevant items (S0), or given."""
+    """The metrics of every case, with weights over cases that are uniform, by relevant items (Steck 2010), or given."""
     if not metrics:
         raise ParameterError("evaluate needs at least one metric, e.g. [ndcg @ 10].")
     _check_pairs(ranks, metrics)
@@ -137,14 +154,14 @@ def _check_pairs(ranks: Ranks, metrics: Sequence[Metric]) -> None:
     """Where pairs are ranked one by one, only means over relevant items, each by its own position, have a meaning."""
     for metric in metrics if ranks.about.pairs else ():
         of = metric.function.metric if isinstance(metric.function, Correction) else metric
-        if not of.ubm:
+        if not of.unbiased:
             raise ParameterError(
                 f"{metric} needs the relevant items of a case together, and these were ranked pair by pair; use "
                 "recall, topk, atop, adg, mean_rank or mean_percentile, or rank with Sampled(m)."
             )
 
 
-def _values(ranks: Ranks, metrics: Sequence[Metric]) -> Floats:
+def _values(ranks: Ranks, metrics: Sequence[Metric]) -> Doubles:
     """Cases x metrics, some cases at a time: temporaries stay small however many there are."""
     values = np.empty((len(ranks), len(metrics)), order="F")
     cuts = np.unique(np.searchsorted(ranks.start, np.arange(ROWS, len(ranks.above), ROWS)))
@@ -168,7 +185,7 @@ def _title(metric: Metric, ranks: Ranks) -> str:
     return str(metric) if exact else f"{metric} from {ranks.about.sampled}"
 
 
-def _weight(ranks: Ranks, weights: Weights) -> Floats:
+def _weight(ranks: Ranks, weights: Weights) -> Doubles:
     if isinstance(weights, str):
         if weights not in ("uniform", "by_relevant"):
             raise ParameterError(f"weights must be 'uniform', 'by_relevant' or an array. Got {weights!r} instead.")
@@ -179,11 +196,11 @@ def _weight(ranks: Ranks, weights: Weights) -> Floats:
         given = np.asarray(weights, dtype=np.float64)
     if given.shape != (len(ranks),) or not np.isfinite(given).all() or (given < 0).any() or given.sum() <= 0:
         raise DataError(f"weights must be {len(ranks)} numbers >= 0, not all 0.")
-    weight: Floats = given * ranks.weight
+    weight: Doubles = given * ranks.weight
     return weight
 
 
-def _protocol(ranks: Ranks, about: About, weight: Floats) -> str:
+def _protocol(ranks: Ranks, about: About, weight: Doubles) -> str:
     """A fingerprint of what was ranked among what: cases, their relevant items, pools, how they were drawn, weights."""
     drawn = f"|{about.seed}|{about.replace}" if about.sampled else ""
     digest = hashlib.sha256(f"{about.candidates}|{about.excluded}|{about.relevant}{drawn}".encode())

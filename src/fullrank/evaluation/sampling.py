@@ -1,4 +1,6 @@
-"""What sampling candidates does to ranks and metrics, in closed form (S1 section 4).
+"""What sampling candidates does to ranks and metrics, in closed form (Krichene and Rendle 2020, section 4).
+
+Sections and equations are those of that paper.
 
 Of the n-1 irrelevant candidates of a relevant item at rank r, r-1 are above it. Of m drawn uniformly, the number
 above it is binomial (drawn with replacement) or hypergeometric (without), and the sampled rank is one more.
@@ -14,11 +16,11 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank.data.canonical import frozen
+from fullrank.arrays import Doubles, Ints, frozen
 from fullrank.errors import ParameterError, check, check_integer
 from fullrank.metrics.metric import CutOff, Metric
 from fullrank.metrics.relevance import ap, hit_rate, recall, rr
-from fullrank.ranks import Floats, Ints, Ranks
+from fullrank.ranks import Ranks
 
 Prior: TypeAlias = Callable[[Ints, int], ArrayLike]  # weights of the exact ranks given, among n
 
@@ -29,7 +31,7 @@ LONGEST = 1 << 16
 UNHEARD = 1e-10  # sampled ranks less probable than this under the prior are not corrected
 
 
-def at(metric: Metric, rank: ArrayLike, n: ArrayLike) -> Floats:
+def at(metric: Metric, rank: ArrayLike, n: ArrayLike) -> Doubles:
     """The metric of cases with one relevant item, at `rank` among n candidates; the two broadcast.
 
     >>> at(rr, [1, 2, 4], 10)
@@ -37,30 +39,30 @@ def at(metric: Metric, rank: ArrayLike, n: ArrayLike) -> Floats:
     """
     rank, n = np.broadcast_arrays(np.asarray(rank, dtype=np.int64), np.asarray(n, dtype=np.int64))
     ranks, sizes = rank.reshape(-1), n.reshape(-1)
-    found = np.empty(rank.size)
+    measured = np.empty(rank.size)
     for low in range(0, rank.size, BLOCK):
         part = slice(low, low + BLOCK)
-        found[part] = _alone(metric, ranks[part] - 1, sizes[part] - 1)
-    return found.reshape(rank.shape)
+        measured[part] = _alone(metric, ranks[part] - 1, sizes[part] - 1)
+    return measured.reshape(rank.shape)
 
 
-def values(metric: Metric, n: int) -> Floats:
-    """M(1..n): the metric as a function of the rank of a single relevant item among n candidates (S1 Eq. 7-13)."""
+def values(metric: Metric, n: int) -> Doubles:
+    """M(1..n): the metric as a function of the rank of a single relevant item among n candidates (Eq. 7-13)."""
     check_integer("n", n, 1)
-    found = np.empty(n)
+    measured = np.empty(n)
     for low in range(0, n, BLOCK):
         above = np.arange(low, min(low + BLOCK, n))
-        found[low : low + BLOCK] = _alone(metric, above, np.full(len(above), n - 1))
-    return found
+        measured[low : low + BLOCK] = _alone(metric, above, np.full(len(above), n - 1))
+    return measured
 
 
-def _alone(metric: Metric, above: Ints, pool: Ints) -> Floats:
+def _alone(metric: Metric, above: Ints, pool: Ints) -> Doubles:
     none = np.zeros(len(above), dtype=np.int64)
-    return metric(Ranks(start=np.arange(len(above) + 1), above=above, tied=none, pool=pool, before=none))
+    return metric(Ranks(start=np.arange(len(above) + 1), above=above, tied=none, pool=pool, relevant_above=none))
 
 
-def rank_distribution(n: int, m: int, replace: bool = False, ranks: ArrayLike | None = None) -> Floats:
-    """p(sampled rank i | exact rank r) for i = 1..m+1, a row per exact rank: all of 1..n unless given (S1 4.3).
+def rank_distribution(n: int, m: int, replace: bool = False, ranks: ArrayLike | None = None) -> Doubles:
+    """p(sampled rank i | exact rank r) for i = 1..m+1, a row per exact rank: all of 1..n unless given (section 4.3).
 
     >>> rank_distribution(5, 2, replace=True, ranks=[1, 2, 5])
     array([[1.    , 0.    , 0.    ],
@@ -72,7 +74,7 @@ def rank_distribution(n: int, m: int, replace: bool = False, ranks: ArrayLike | 
     return count_distribution(rank - 1, np.full(len(rank), n - 1), m, replace)
 
 
-def count_distribution(above: ArrayLike, pool: ArrayLike, m: int, replace: bool = False) -> Floats:
+def count_distribution(above: ArrayLike, pool: ArrayLike, m: int, replace: bool = False) -> Doubles:
     """p(j of m drawn are above) for j = 0..m, where `above` of `pool` are; a row per pair.
 
     From ratios of neighbours, summed in logarithms and normalised, so that no factorial is ever taken:
@@ -97,30 +99,30 @@ def count_distribution(above: ArrayLike, pool: ArrayLike, m: int, replace: bool 
     return np.asarray(chance / chance.sum(axis=1, keepdims=True))
 
 
-def expected(metric: Metric, m: int, n: int, ranks: ArrayLike | None = None, replace: bool = False) -> Floats:
-    """E[M(sampled rank)] at every exact rank 1..n, or at those given (S1 Eq. 16).
+def expected(metric: Metric, m: int, n: int, ranks: ArrayLike | None = None, replace: bool = False) -> Doubles:
+    """E[M(sampled rank)] at every exact rank 1..n, or at those given (Eq. 16).
 
     Closed forms where they are simple (AUC; with replacement recall and reciprocal rank), else the sum over the
     m+1 sampled ranks. Such a sum is smooth in the exact rank, whatever the metric: where all of 1..n are asked
     for, it is taken at a few ranks of each panel and interpolated between them (to 1e-12).
     """
     _check_sizes(n, m, replace)
-    closed = _closed(metric, replace)
+    closed = _closed_form(metric, replace)
     if closed is not None:
         rank = np.arange(1, n + 1) if ranks is None else _checked_ranks(ranks, n)
         return closed(rank, m, n, metric.k)
     table = values(metric, m + 1)
     if ranks is not None:
-        return _summed(table, _checked_ranks(ranks, n), n, replace)
-    found = np.empty(n)
+        return _sum_over_samples(table, _checked_ranks(ranks, n), n, replace)
+    means = np.empty(n)
     for low, high in panels(n, m, replace):
         if high - low <= SHORT:
-            found[low:high] = _summed(table, np.arange(low + 1, high + 1), n, replace)
+            means[low:high] = _sum_over_samples(table, np.arange(low + 1, high + 1), n, replace)
         else:
             nodes, basis = polynomials(high - low)
-            at_nodes = _summed(table, low + nodes + 1, n, replace)
-            found[low:high] = basis @ np.linalg.solve(basis[nodes], at_nodes)
-    return found
+            at_nodes = _sum_over_samples(table, low + nodes + 1, n, replace)
+            means[low:high] = basis @ np.linalg.solve(basis[nodes], at_nodes)
+    return means
 
 
 def panels(n: int, m: int, replace: bool = False) -> Iterator[tuple[int, int]]:
@@ -139,7 +141,7 @@ def panels(n: int, m: int, replace: bool = False) -> Iterator[tuple[int, int]]:
 
 
 @lru_cache(maxsize=8)
-def polynomials(length: int) -> tuple[Ints, Floats]:
+def polynomials(length: int) -> tuple[Ints, Doubles]:
     """Nodes in a panel, and the Legendre polynomials up to DEGREE-1 on all of it."""
     chebyshev = np.cos(np.pi * (np.arange(DEGREE) + 0.5) / DEGREE)
     nodes = np.rint((chebyshev + 1) / 2 * (length - 1)).astype(np.int64)
@@ -152,12 +154,12 @@ class Part(NamedTuple):
 
     low: int
     high: int
-    basis: Floats | None  # (polynomials kept, DEGREE)
+    basis: Doubles | None  # (polynomials kept, DEGREE)
 
 
 @dataclass(frozen=True, eq=False)
 class Channel:
-    """What m sampled candidates tell about ranks 1..n, for a prior p(r) over these (S1 Eq. 23, corrected).
+    """What m sampled candidates tell about ranks 1..n, for a prior p(r) over these (Eq. 23, corrected).
 
         A[r, s] = sqrt(p(r)) p(s|r),     reach[s] = sum_r p(r) p(s|r)
 
@@ -169,21 +171,21 @@ class Channel:
     m: int
     prior: Prior | None
     parts: tuple[Part, ...]
-    rows: Floats  # (projections, m+1)
+    rows: Doubles  # (projections, m+1)
 
-    def project(self, targets: Floats, shifts: tuple[int, ...] = (0,)) -> Floats:
+    def project(self, targets: Doubles, shifts: tuple[int, ...] = (0,)) -> Doubles:
         """b[r] = sqrt(p(r)) targets[r + shift] in the basis of `rows`, a column per shift."""
-        found = []
+        projections = []
         for low, high, basis in self.parts:
             weight = self._weight(low, high)
             some = np.column_stack([targets[low + shift : high + shift] for shift in shifts])
             if basis is None:
-                found.append(np.sqrt(weight)[:, None] * some)
+                projections.append(np.sqrt(weight)[:, None] * some)
             else:
-                found.append(basis @ (polynomials(high - low)[1].T @ (weight[:, None] * some)))
-        return np.concatenate(found)
+                projections.append(basis @ (polynomials(high - low)[1].T @ (weight[:, None] * some)))
+        return np.concatenate(projections)
 
-    def _weight(self, low: int, high: int) -> Floats:
+    def _weight(self, low: int, high: int) -> Doubles:
         return _weights(self.prior, low, high, self.n) / self.mass
 
     @cached_property
@@ -193,7 +195,7 @@ class Channel:
         return float(sum(_weights(self.prior, low, min(low + BLOCK, self.n), self.n).sum() for low in blocks))
 
     @cached_property
-    def reach(self) -> Floats:
+    def reach(self) -> Doubles:
         """The probability of every sampled rank."""
         return np.asarray(self.project(np.broadcast_to(1.0, (self.n,)))[:, 0] @ self.rows)
 
@@ -203,7 +205,7 @@ class Channel:
         return np.asarray(self.reach > UNHEARD)
 
     @cached_property
-    def svd(self) -> tuple[Floats, Floats, Floats]:
+    def svd(self) -> tuple[Doubles, Doubles, Doubles]:
         """Of A diag(reach)^-1/2 over the known sampled ranks: singular values in [0, 1], the first is 1."""
         u, s, v = np.linalg.svd(self.rows[:, self.known] / np.sqrt(self.reach[self.known]), full_matrices=False)
         return u, s, v
@@ -232,7 +234,7 @@ def channel(n: int, m: int, replace: bool = False, prior: Prior | None = None) -
     return Channel(n, m, prior, tuple(parts), np.concatenate(rows))
 
 
-def _spread(length: int, weight: Floats | None) -> tuple[Floats, Floats]:
+def _spread(length: int, weight: Doubles | None) -> tuple[Doubles, Doubles]:
     """S and Y' of sqrt(W) V = Q S Y', for polynomials V and W = diag(weight).
 
     The columns of Q are the orthonormal basis of a panel: Q'A = S Y'C where A = sqrt(W) V C, and Q'b = S^-1 Y'V'W M.
@@ -245,21 +247,21 @@ def _spread(length: int, weight: Floats | None) -> tuple[Floats, Floats]:
 
 
 @lru_cache(maxsize=64)
-def _even_spread(length: int) -> tuple[Floats, Floats]:
+def _even_spread(length: int) -> tuple[Doubles, Doubles]:
     return _spread(length, np.ones(length))
 
 
-def _weights(prior: Prior | None, low: int, high: int, n: int) -> Floats:
+def _weights(prior: Prior | None, low: int, high: int, n: int) -> Doubles:
     """The prior's weights of ranks low+1 .. high."""
     if prior is None:
         return np.ones(high - low)
-    found = np.broadcast_to(np.asarray(prior(np.arange(low + 1, high + 1), n), dtype=np.float64), (high - low,))
-    if not np.isfinite(found).all() or (found < 0).any():
+    weights = np.broadcast_to(np.asarray(prior(np.arange(low + 1, high + 1), n), dtype=np.float64), (high - low,))
+    if not np.isfinite(weights).all() or (weights < 0).any():
         raise ParameterError(f"The 'prior' must give finite weights >= 0; it does not for ranks {low + 1} to {high}.")
-    return found
+    return weights
 
 
-def _summed(table: Floats, rank: Ints, n: int, replace: bool) -> Floats:
+def _sum_over_samples(table: Doubles, rank: Ints, n: int, replace: bool) -> Doubles:
     """Sum over sampled ranks of their probability times their value, in blocks of exact ranks."""
     m = len(table) - 1
     rows = max(1, BLOCK // (m + 1))
@@ -268,7 +270,7 @@ def _summed(table: Floats, rank: Ints, n: int, replace: bool) -> Floats:
     return np.concatenate(sums) if sums else np.empty(0)
 
 
-def _closed(metric: Metric, replace: bool) -> Callable[[Ints, int, int, CutOff], Floats] | None:
+def _closed_form(metric: Metric, replace: bool) -> Callable[[Ints, int, int, CutOff], Doubles] | None:
     """The closed form of the expectation, if there is one that beats the sum."""
     if metric.survives_sampling:
         return lambda rank, m, n, k: _expected_linear(metric, rank, m, n)
@@ -279,16 +281,16 @@ def _closed(metric: Metric, replace: bool) -> Callable[[Ints, int, int, CutOff],
     return None
 
 
-def _expected_linear(metric: Metric, rank: Ints, m: int, n: int) -> Floats:
-    """AUC is unbiased, however candidates are drawn (S1 4.4.1), and so is what is linear in the rank, once estimated.
+def _expected_linear(metric: Metric, rank: Ints, m: int, n: int) -> Doubles:
+    """AUC is unbiased, however candidates are drawn (section 4.4.1); so is, once estimated, what is linear in the rank.
 
     Mean rank, ATOP and mean percentile are estimates of what they are among all n.
     """
     return at(metric, rank, n) if m > 0 else np.full(len(rank), values(metric, 1)[0])
 
 
-def _expected_recall(rank: Ints, m: int, n: int, k: CutOff) -> Floats:
-    """The binomial distribution function at k-1 (S1 Eq. 18)."""
+def _expected_recall(rank: Ints, m: int, n: int, k: CutOff) -> Doubles:
+    """The binomial distribution function at k-1 (Eq. 18)."""
     from scipy.special import bdtr
 
     if k is None or k > m:
@@ -296,12 +298,12 @@ def _expected_recall(rank: Ints, m: int, n: int, k: CutOff) -> Floats:
     return np.asarray(bdtr(k - 1, m, (rank - 1) / (n - 1)), dtype=np.float64)
 
 
-def _expected_reciprocal(rank: Ints, m: int, n: int, k: CutOff) -> Floats:
-    """E[1/sampled rank] = (1 - AUC^(m+1)) (n-1) / ((r-1)(m+1)), and 1 at r = 1 (S1 Eq. 19)."""
+def _expected_reciprocal(rank: Ints, m: int, n: int, k: CutOff) -> Doubles:
+    """E[1/sampled rank] = (1 - AUC^(m+1)) (n-1) / ((r-1)(m+1)), and 1 at r = 1 (Eq. 19)."""
     share = (rank - 1) / max(n - 1, 1)
     with np.errstate(divide="ignore"):  # log 0: nothing is below the last rank
-        found = -np.expm1((m + 1) * np.log1p(-share))
-    return np.asarray(np.divide(found, share * (m + 1), out=np.ones(len(rank)), where=share > 0))
+        total = -np.expm1((m + 1) * np.log1p(-share))
+    return np.asarray(np.divide(total, share * (m + 1), out=np.ones(len(rank)), where=share > 0))
 
 
 def _checked_ranks(ranks: ArrayLike, n: int) -> Ints:

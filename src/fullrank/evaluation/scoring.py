@@ -10,11 +10,10 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.data.canonical import frozen
-from fullrank.data.ids import Codes
+from fullrank.arrays import Codes, frozen
 from fullrank.errors import DataError
 from fullrank.kernels.near import Near
-from fullrank.models.linear import ItemVectors, Linear, People, Room, exactly
+from fullrank.models.kinds.linear import ItemVectors, Linear, People, Room, exactly
 
 
 @runtime_checkable
@@ -76,22 +75,22 @@ def scorer(model: Any, n_users: int, n_items: int) -> Scorer:
     if isinstance(model, Linear):
         return ByVectors(model.item_vectors, model.people)
     if hasattr(model, "scorer"):
-        found: Scorer = model.scorer(n_users, n_items)
-        return found
+        given: Scorer = model.scorer(n_users, n_items)
+        return given
     if hasattr(model, "exact_scores"):
-        return ByRows(lambda users, room: _taken(model.exact_scores(users), room, model))
+        return ByRows(lambda users, room: _take(model.exact_scores(users), room, model))
     if hasattr(model, "scores_into"):
-        return ByRows(lambda users, room: _filled(model, users, room(np.float32)))
+        return ByRows(lambda users, room: _fill(model, users, room(np.float32)))
     if isinstance(model, tuple) and len(model) == 2:
         return by_vectors(*model, n_users, n_items)
     if isinstance(model, np.ndarray):
         if model.shape != (n_users, n_items):
             raise DataError(f"scores have shape {model.shape}, expected {(n_users, n_items)}: a row per user.")
-        return ByRows(lambda users, room: _taken(model[users], room, "the array"))
+        return ByRows(lambda users, room: _take(model[users], room, "the array"))
     score = model.scores if isinstance(model, Scores) else model
     if not callable(score):
         raise DataError(f"cannot rank a {type(model).__name__}; pass a model, an array (users, items) or a function.")
-    return ByRows(lambda users, room: _taken(score(users), room, model))
+    return ByRows(lambda users, room: _take(score(users), room, model))
 
 
 def by_vectors(left: Any, right: Any, n_users: int, n_items: int) -> ByVectors:
@@ -109,12 +108,12 @@ def _people(vectors: NDArray[Any], users: Codes) -> People:
     return People(vectors[users], np.zeros(len(users)))
 
 
-def _filled(model: Any, users: Codes, out: NDArray[np.float32]) -> NDArray[np.float32]:
+def _fill(model: Any, users: Codes, out: NDArray[np.float32]) -> NDArray[np.float32]:
     model.scores_into(users, out)
     return out
 
 
-def _taken(scores: Any, room: Room, model: Any) -> NDArray[Any]:
+def _take(scores: Any, room: Room, model: Any) -> NDArray[Any]:
     """Scores from outside in memory of ours, in their own precision."""
     array = _float(scores, model)
     out = room(array.dtype)
@@ -131,15 +130,15 @@ def _float(numbers: Any, model: Any = "an array") -> NDArray[Any]:
         return array
     if np.can_cast(array.dtype, np.float32):
         return array.astype(np.float32)
-    found = array.astype(np.float64) if array.dtype.kind in "iufO" else array
+    double = array.astype(np.float64) if array.dtype.kind in "iufO" else array
     whole = array.dtype.kind in "iu"
-    same = np.abs(found) < 2.0**53 if whole else (found == array) | (array != array)  # noqa: PLR0124 (NaN is told later)
-    if not same.all() or found.dtype != np.float64:
+    same = np.abs(double) < 2.0**53 if whole else (double == array) | (array != array)  # noqa: PLR0124 (NaN comes later)
+    if not same.all() or double.dtype != np.float64:
         raise DataError(
             f"{name_of(model)} has numbers of type {array.dtype} that float64 cannot tell apart; give them as float64, "
             "or as their places in the order."
         )
-    return found
+    return double
 
 
 def name_of(model: Any) -> str:

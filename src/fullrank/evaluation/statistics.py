@@ -1,26 +1,21 @@
-"""How sure a number is: bootstrap intervals, paired tests, corrections for many comparisons."""
+"""How sure a number is: bootstrap intervals, permutation tests, corrections for many comparisons."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from math import ceil, fsum, inf, sqrt
+from math import fsum, sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.data.canonical import row_blocks
-from fullrank.errors import DataError, check
-from fullrank.kernels.threads import one_blas_thread
+from fullrank.arrays import Doubles, row_blocks
+from fullrank.runtime.threads import one_blas_thread
 
-Floats = NDArray[np.float64]
-
-POWER = 1.959964 + 0.841621  # normal quantiles of .975 and .8
 DRAWN = 1 << 23  # numbers drawn at a time
 
 
-def weighted_mean(values: Floats, weight: Floats) -> float:
+def weighted_mean(values: Doubles, weight: Doubles) -> float:
     """sum w x / sum w over cases where x is defined, exactly rounded: the order of cases does not matter.
 
     >>> weighted_mean(np.array([0.1, 0.2, 0.3]), np.array([1.0, 1.0, 2.0]))
@@ -33,7 +28,7 @@ def weighted_mean(values: Floats, weight: Floats) -> float:
     return fsum((values * weight).tolist()) / fsum(weight.tolist())
 
 
-def together(user: NDArray[Any] | None, *columns: Floats) -> list[Floats]:
+def together(user: NDArray[Any] | None, *columns: Doubles) -> list[Doubles]:
     """Sums of the rows of each user, users in their order; without users the columns themselves."""
     if user is None:
         return list(columns)
@@ -44,7 +39,7 @@ def together(user: NDArray[Any] | None, *columns: Floats) -> list[Floats]:
     return sums
 
 
-def bootstrap(values: Floats, weight: Floats, repeats: int, seed: int, user: NDArray[Any] | None = None) -> Floats:
+def bootstrap(values: Doubles, weight: Doubles, repeats: int, seed: int, user: NDArray[Any] | None = None) -> Doubles:
     """Weighted means of (cases, columns) over cases drawn again with replacement: (repeats, columns).
 
     A weight is of a case, or of a case in a column. Cases of one user are not independent: where `user` tells whose
@@ -74,16 +69,16 @@ class Sliced:
     array([[0.5]])
     """
 
-    def __init__(self, values: Floats, most: int) -> None:
+    def __init__(self, values: Doubles, most: int) -> None:
         bits = 52 - most.bit_length()
         size = np.frexp(np.abs(values).max(axis=0, initial=0))[1]  # values of a column are below 2^size
-        self.parts: list[tuple[Floats, Any]] = []
+        self.parts: list[tuple[Doubles, Any]] = []
         for shift in (bits - size, 2 * bits - size):
             part = np.rint(np.ldexp(values, shift))  # whole numbers up to 2^bits
             values = values - np.ldexp(part, -shift)
             self.parts.append((part, shift))
 
-    def summed(self, counts: Floats) -> Floats:
+    def summed(self, counts: Doubles) -> Doubles:
         """counts @ values, for whole numbers >= 0 whose rows add up to `most` or less."""
         with one_blas_thread():
             high, low = (np.ldexp(counts @ part, -shift) for part, shift in self.parts)
@@ -95,84 +90,13 @@ def _at_once(cases: int) -> int:
     return max(1, min(256, DRAWN // max(cases, 1)))
 
 
-def percentile_interval(samples: Floats, level: float) -> tuple[float, float]:
+def percentile_interval(samples: Doubles, level: float) -> tuple[float, float]:
     """The middle share `level` of bootstrap samples."""
     low, high = np.quantile(samples, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
 
 
-@dataclass(frozen=True)
-class Paired:
-    """One metric of two models on the same cases: by how much they differ, and how sure that is.
-
-    `difference` is the first minus the second. `won` and `lost` are shares of cases. `effect` is the mean
-    difference over its standard deviation (Cohen's d_z). `needed` is the number of cases with which a difference
-    of this size is found four times out of five at the 5% level: ((1.960 + 0.842) / effect)^2.
-    Where people have several cases, a case here is a person, with the mean over theirs.
-    """
-
-    difference: float
-    low: float
-    high: float
-    permutation_p: float
-    wilcoxon_p: float
-    effect: float
-    won: float
-    lost: float
-    cases: int
-    needed: float
-
-    @property
-    def note(self) -> str:
-        """A warning where the interval leaves open which model is better, else nothing."""
-        if self.low > 0 or self.high < 0:
-            return ""
-        if not np.isfinite(self.needed):
-            return "no difference"
-        return f"too few cases for the difference seen: {self.cases:,}, and about {self.needed:,.0f} are needed"
-
-    def __str__(self) -> str:
-        return (
-            f"{self.difference:+.4f} ({self.low:+.4f}..{self.high:+.4f}), p={self.permutation_p:.3g}, "
-            f"won {self.won:.0%}, lost {self.lost:.0%} of {self.cases:,} cases"
-            + (f"; {self.note}" if self.note else "")
-        )
-
-
-def paired(
-    one: Floats, two: Floats, weight: Floats, *, user: NDArray[Any] | None = None,
-    level: float = 0.95, repeats: int = 2000, seed: int = 0,
-) -> Paired:  # fmt: skip
-    """Compare two models case by case, or person by person; both tests are two-sided."""
-    check("level", level, 0 < level < 1, "a number between 0 and 1")
-    check("repeats", repeats, isinstance(repeats, int) and repeats >= 100, "an integer >= 100")
-    known = ~(np.isnan(one) | np.isnan(two))
-    difference, weight = (one - two)[known], weight[known]
-    if not len(difference):
-        raise DataError("there is no case in which both results have a value; compare other metrics.")
-    if user is not None:
-        weight, total = together(user[known], weight, difference * weight)
-        difference = np.divide(total, weight, out=np.zeros_like(total), where=weight > 0)
-    samples = bootstrap(difference[:, None], weight, repeats, seed)[:, 0]
-    low, high = percentile_interval(samples, level)
-    spread = float(np.std(difference, ddof=1)) if len(difference) > 1 else 0.0
-    mean = weighted_mean(difference, weight)
-    effect = mean / spread if spread > 0 else 0.0
-    return Paired(
-        difference=mean,
-        low=low,
-        high=high,
-        permutation_p=float(permutations((difference * weight)[:, None], repeats, seed)[0]),
-        wilcoxon_p=_wilcoxon(difference),
-        effect=effect,
-        won=float((difference > 0).mean()),
-        lost=float((difference < 0).mean()),
-        cases=len(difference),
-        needed=ceil((POWER / effect) ** 2) if effect else inf,
-    )
-
-
-def permutations(difference: Floats, repeats: int, seed: int) -> Floats:
+def permutations(difference: Doubles, repeats: int, seed: int) -> Doubles:
     """Of every column (cases, columns): the share of random sign changes with a sum at least as far from 0.
 
     The one observed counts among them. The signs are the same for all columns.
@@ -184,16 +108,7 @@ def permutations(difference: Floats, repeats: int, seed: int) -> Floats:
     for some in row_blocks(repeats, _at_once(len(difference))):
         kept = rng.integers(0, 2, (some.stop - some.start, len(difference)), dtype=np.int8).astype(np.float64)
         extreme += (np.abs(2 * sliced.summed(kept) - sums) >= observed).sum(axis=0)  # kept, or turned
-    found: Floats = (extreme + 1) / (repeats + 1)
-    return found
-
-
-def _wilcoxon(difference: Floats) -> float:
-    from scipy.stats import wilcoxon
-
-    if not difference.any():
-        return 1.0
-    return float(wilcoxon(difference, method="approx" if len(difference) > 50 else "auto").pvalue)
+    return np.asarray((extreme + 1) / (repeats + 1))
 
 
 def holm(p_values: Mapping[Any, float]) -> dict[Any, float]:

@@ -10,15 +10,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.data.canonical import repeats, sort_rows
-from fullrank.data.ids import Codes, Ids
+from fullrank.arrays import Codes, repeats
+from fullrank.data.canonical import sort_rows
+from fullrank.data.ids import Ids
 from fullrank.data.interactions import Interactions
-from fullrank.data.read import read_table
 from fullrank.data.reading.fields import Field
+from fullrank.data.reading.table import read_table
 from fullrank.errors import DataError, check, shown
-from fullrank.evaluation.adapters import Adapted, telling
+from fullrank.evaluation.adapters import Adapted, note_unknown
 from fullrank.evaluation.scoring import ByRows
-from fullrank.models.linear import Room
+from fullrank.models.kinds.linear import Room
 
 
 def from_table(table: Any, data: Interactions, *, columns: Mapping[str, str] | None = None) -> Adapted:
@@ -37,13 +38,13 @@ def from_table(table: Any, data: Interactions, *, columns: Mapping[str, str] | N
     >>> model.notes
     ('1 rows of the table are left out: 1 users and 0 items are not in the data',)
     """
-    rows = _scored(table, columns)
+    rows = _read_scores(table, columns)
     _refuse(~np.isfinite(rows.score), "has a score that is NaN or infinite; correct or remove it", rows)
-    known, unknown = _known(rows, data)
+    known, unknown = _keep_known(rows, data)
     _refuse(repeats(known.user, known.item), "is in the table twice; keep one row of each pair", known)
-    levels = _levels(known)
+    levels = _order_scores(known)
     note = "{rows:,} rows of the table are left out: {users:,} users and {items:,} items are not in the data"
-    return Adapted("table", levels.shape, ByRows(partial(_stored, levels)), unknown, telling(note, unknown))
+    return Adapted("table", levels.shape, ByRows(partial(_fill_rows, levels)), unknown, note_unknown(note, unknown))
 
 
 class _Rows(NamedTuple):
@@ -56,11 +57,12 @@ class _Rows(NamedTuple):
     items: Ids
 
 
-def _scored(table: Any, columns: Mapping[str, str] | None) -> _Rows:
+def _read_scores(table: Any, columns: Mapping[str, str] | None) -> _Rows:
     """The three columns of a table, with ids of its own; scores of any type, NaN where there is none."""
     import polars as pl
 
-    from fullrank.data.reading.typed import narwhals_frame, polars_series
+    from fullrank.data.reading.series import polars_series
+    from fullrank.data.reading.typed import narwhals_frame
 
     named: dict[str, Any] = {"user": None, "item": None, "score": "score", **(columns or {})}
     check("columns", columns, len(named) == 3, "a mapping from user, item and score to columns")
@@ -78,7 +80,7 @@ def _scored(table: Any, columns: Mapping[str, str] | None) -> _Rows:
     return _Rows(ids.columns["user"], ids.columns["item"], score, ids.ids["user"], ids.ids["item"])
 
 
-def _known(rows: _Rows, data: Interactions) -> tuple[_Rows, dict[str, int]]:
+def _keep_known(rows: _Rows, data: Interactions) -> tuple[_Rows, dict[str, int]]:
     """The rows of users and items in the data, by its codes and sorted; and how many are not."""
     users, items = data.users.codes(rows.users.names, missing=-1), data.items.codes(rows.items.names, missing=-1)
     user, item = users[rows.user], items[rows.item]
@@ -98,7 +100,7 @@ def _refuse(wrong: NDArray[np.bool_], why: str, rows: _Rows) -> None:
         raise DataError(f"user {shown(user)}, item {shown(item)} {why}.")
 
 
-def _levels(rows: _Rows) -> Any:
+def _order_scores(rows: _Rows) -> Any:
     """Users x items, sparse: the place of each score among the user's distinct ones, from 1 for the lowest."""
     from scipy.sparse import csr_array
 
@@ -111,5 +113,5 @@ def _levels(rows: _Rows) -> Any:
     return csr_array((level, rows.item, starts), shape=(len(rows.users), len(rows.items)))
 
 
-def _stored(rows: Any, some: Codes, room: Room) -> NDArray[Any]:
+def _fill_rows(rows: Any, some: Codes, room: Room) -> NDArray[Any]:
     return np.asarray(rows[some].toarray(out=room(np.float32)))

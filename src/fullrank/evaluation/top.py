@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.data.canonical import frozen
-from fullrank.data.ids import Codes, Ids, Name
+from fullrank.arrays import Codes, frozen
+from fullrank.data.ids import Ids, Name
 from fullrank.data.interactions import Interactions
 from fullrank.data.split import Split
+from fullrank.data.write import names_of
 from fullrank.errors import check_integer
 from fullrank.evaluation.blocks import Work, over_blocks
 from fullrank.evaluation.cases import Exclude, excluded_lists
 from fullrank.evaluation.scoring import name_of, scorer
 from fullrank.kernels.near import Near
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,6 +36,16 @@ class TopN:
     def names(self, row: int) -> list[Name]:
         """The items of one list by name."""
         return [self.items.name(int(item)) for item in self.item[row] if item >= 0]
+
+    def to_frame(self) -> pl.DataFrame:
+        """A row per user and rank (from 1), best first, with the names of user and item and the score."""
+        import polars as pl
+
+        row, place = np.nonzero(self.item >= 0)
+        return pl.DataFrame({
+            "user": names_of(self.users, self.user[row]), "rank": place + 1,
+            "item": names_of(self.items, self.item[row, place]), "score": self.score[row, place],
+        })  # fmt: skip
 
     def __len__(self) -> int:
         return len(self.user)
@@ -54,8 +68,8 @@ def top(
     who = frozen(np.arange(data.n_users, dtype=np.int32) if users is None else np.array(users, dtype=np.int32))
     (seen, more), _ = excluded_lists(split, exclude)
     lists, work = lists_to_fill(who, data.users, data.items, (*seen, *more), n)
-    found = scorer(model, data.n_users, data.n_items)
-    over_blocks(found, who, data.users, data.n_items, work, name=name_of(model), block=block)
+    given = scorer(model, data.n_users, data.n_items)
+    over_blocks(given, who, data.users, data.n_items, work, name=name_of(model), block=block)
     return lists
 
 
@@ -64,10 +78,10 @@ def lists_to_fill(who: Codes, users: Ids, items: Ids, hidden: tuple[Any, ...], n
     check_integer("n", n, 1)
     from fullrank.kernels.topn import top_block
 
-    best, scores = np.empty((len(who), n), dtype=np.int32), np.empty((len(who), n))
+    best, worth = np.empty((len(who), n), dtype=np.int32), np.empty((len(who), n))
 
-    def work(some: slice, found: NDArray[Any], near: Near) -> int:
-        given: tuple[Any, ...] = (found, near, who[some], *hidden, best[some], scores[some])
+    def work(some: slice, scores: NDArray[Any], near: Near) -> int:
+        given: tuple[Any, ...] = (scores, near, who[some], *hidden, best[some], worth[some])
         return top_block(*given)
 
-    return TopN(who, frozen(best.view()), frozen(scores.view()), users, items), work
+    return TopN(who, frozen(best.view()), frozen(worth.view()), users, items), work

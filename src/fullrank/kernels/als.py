@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.kernels.compiling import summing_kernel
+from fullrank.kernels.cholesky import solve_definite
+from fullrank.runtime.compiling import summing_kernel, summing_part
 
 Array = NDArray[Any]
 
@@ -25,8 +26,8 @@ FEW, MANY = 120, 1024  # pairs of a row in one product: with few factors, BLAS h
 SMALL = 64
 
 
-@summing_kernel
-def _gather(
+@summing_part
+def gather_pairs(
     first: int, n: int, index: Array, value: Array, weight: Array, terms: Array, other: Array,
     b: Array, d: Array, c: Array,
 ) -> bool:  # fmt: skip
@@ -44,63 +45,7 @@ def _gather(
     return positive
 
 
-@summing_kernel
-def _cholesky(a: Array) -> None:
-    """The lower triangle of a = L L' in place: four rows and two columns at a time, which share what they load."""
-    n = a.shape[0]
-    for j in range(0, n, 4):
-        four = j + 4 <= n
-        for i in range(0, j if four else 0, 2):
-            s0, s1, s2, s3 = a[j, i], a[j + 1, i], a[j + 2, i], a[j + 3, i]
-            u0, u1, u2, u3 = a[j, i + 1], a[j + 1, i + 1], a[j + 2, i + 1], a[j + 3, i + 1]
-            for k in range(i):
-                y, z = a[i, k], a[i + 1, k]
-                x0, x1, x2, x3 = a[j, k], a[j + 1, k], a[j + 2, k], a[j + 3, k]
-                s0 -= x0 * y
-                s1 -= x1 * y
-                s2 -= x2 * y
-                s3 -= x3 * y
-                u0 -= x0 * z
-                u1 -= x1 * z
-                u2 -= x2 * z
-                u3 -= x3 * z
-            one, two, below = 1 / a[i, i], 1 / a[i + 1, i + 1], a[i + 1, i]
-            s0, s1, s2, s3 = s0 * one, s1 * one, s2 * one, s3 * one
-            a[j, i], a[j + 1, i], a[j + 2, i], a[j + 3, i] = s0, s1, s2, s3
-            a[j, i + 1], a[j + 1, i + 1] = (u0 - s0 * below) * two, (u1 - s1 * below) * two
-            a[j + 2, i + 1], a[j + 3, i + 1] = (u2 - s2 * below) * two, (u3 - s3 * below) * two
-        for r in range(j, min(j + 4, n)):
-            for i in range(j if four else 0, r + 1):
-                s = a[r, i]
-                for k in range(i):
-                    s -= a[r, k] * a[i, k]
-                a[r, i] = s / a[i, i] if i < r else np.sqrt(max(s, a.dtype.type(1e-30)))
-
-
-@summing_kernel
-def _solve(a: Array, x: Array) -> None:
-    """a^-1 x into x, for a symmetric positive definite `a` that is overwritten."""
-    _cholesky(a)
-    _substitute(a, x)
-
-
-@summing_kernel
-def _substitute(a: Array, x: Array) -> None:
-    """(L L')^-1 x into x, for L in the lower triangle of `a`."""
-    n = a.shape[0]
-    for j in range(n):
-        s = x[j]
-        for k in range(j):
-            s -= a[j, k] * x[k]
-        x[j] = s / a[j, j]
-    for j in range(n - 1, -1, -1):
-        x[j] /= a[j, j]
-        s = x[j]
-        for k in range(j):
-            x[k] -= a[j, k] * s
-
-
-@summing_kernel
+@summing_part
 def _normal(
     first: int, n: int, index: Array, value: Array, weight: Array, terms: Array, other: Array,
     b: Array, scaled: Array, d: Array, c: Array, part: Array, matrix: Array, rhs: Array,
@@ -111,7 +56,7 @@ def _normal(
     rhs[:] = 0
     for begin in range(first, first + n, b.shape[0]):
         m = min(b.shape[0], first + n - begin)
-        _gather(begin, m, index, value, weight, terms, other, b, d, c)
+        gather_pairs(begin, m, index, value, weight, terms, other, b, d, c)
         for k in range(m):
             for a in range(f):
                 rhs[a] += c[k] * b[k, a]
@@ -149,7 +94,7 @@ def solve_rows(
             continue
         for a in range(f):
             base[a] = max(terms[0] * eigen[a] + ridge[i], other.dtype.type(1e-12))
-        if n < f and _gather(first, n, index, value, weight, terms, other, b, d, c):
+        if n < f and gather_pairs(first, n, index, value, weight, terms, other, b, d, c):
             for a in range(f):
                 base[a] = 1 / np.sqrt(base[a])
                 rhs[a] = 0
@@ -163,7 +108,7 @@ def solve_rows(
             np.dot(b[:n], b[:n].T, small)
             for k in range(n):
                 small[k, k] += 1
-            _solve(small, c[:n])
+            solve_definite(small, c[:n])
             x[:] = 0
             for k in range(n):
                 for a in range(f):
@@ -176,95 +121,8 @@ def solve_rows(
             for a in range(f):
                 matrix[a, a] += base[a]
                 x[a] = rhs[a]
-            _solve(matrix, x)
+            solve_definite(matrix, x)
         total = 0.0
         for a in range(f):
             total -= rhs[a] * x[a]
         loss[i] = total
-
-
-@summing_kernel
-def step_rows(
-    start: Array, index: Array, value: Array, weight: Array, terms: Array, eigen: Array, ridge: Array,
-    other: Array, out: Array, loss: Array, low: int, high: int, steps: int,
-) -> None:  # fmt: skip
-    """Some steps of conjugate gradients from where `out` is, preconditioned by the diagonal; four pairs at a time.
-
-    A step lowers x'Ax - 2 b'x by alpha r'z, so that its value comes for free.
-    """
-    f = other.shape[1]
-    longest = 0
-    for i in range(low, high):
-        longest = max(longest, start[i + 1] - start[i])
-    b = np.empty((longest + 3, f), dtype=other.dtype)
-    d, c = np.empty(longest + 3, dtype=other.dtype), np.empty(longest + 3, dtype=other.dtype)
-    base, inverse = np.empty(f, dtype=other.dtype), np.empty(f, dtype=other.dtype)
-    r, p, ap = np.empty(f, dtype=other.dtype), np.empty(f, dtype=other.dtype), np.empty(f, dtype=other.dtype)
-    zero = other.dtype.type(0)
-    for i in range(low, high):
-        first, n = start[i], start[i + 1] - start[i]
-        x = out[i]
-        if n == 0:
-            x[:] = 0
-            loss[i] = 0
-            continue
-        _gather(first, n, index, value, weight, terms, other, b, d, c)
-        for k in range(n, n + 3):  # rows of nothing, so that four at a time fit
-            d[k], c[k] = 0, 0
-            b[k, :] = 0
-        for a in range(f):
-            base[a] = max(terms[0] * eigen[a] + ridge[i], other.dtype.type(1e-12))
-            p[a], r[a], inverse[a] = x[a], zero, base[a]
-        gain = 0.0  # b'x
-        for k in range(0, n, 4):
-            s0, s1, s2, s3 = zero, zero, zero, zero
-            for a in range(f):
-                s0 += b[k, a] * p[a]
-                s1 += b[k + 1, a] * p[a]
-                s2 += b[k + 2, a] * p[a]
-                s3 += b[k + 3, a] * p[a]
-            d0, d1, d2, d3 = d[k], d[k + 1], d[k + 2], d[k + 3]
-            gain += c[k] * s0 + c[k + 1] * s1 + c[k + 2] * s2 + c[k + 3] * s3
-            s0, s1, s2, s3 = c[k] - d0 * s0, c[k + 1] - d1 * s1, c[k + 2] - d2 * s2, c[k + 3] - d3 * s3
-            for a in range(f):
-                y0, y1, y2, y3 = b[k, a], b[k + 1, a], b[k + 2, a], b[k + 3, a]
-                r[a] += s0 * y0 + s1 * y1 + s2 * y2 + s3 * y3
-                inverse[a] += d0 * y0 * y0 + d1 * y1 * y1 + d2 * y2 * y2 + d3 * y3 * y3
-        rz, xr = zero, zero
-        for a in range(f):
-            r[a] -= base[a] * p[a]
-            xr += p[a] * r[a]
-            inverse[a] = 1 / inverse[a]
-            p[a] = r[a] * inverse[a]
-            rz += r[a] * p[a]
-        value_now = -gain - xr
-        for _ in range(steps):
-            if not rz > 1e-20:
-                break
-            for a in range(f):
-                ap[a] = base[a] * p[a]
-            for k in range(0, n, 4):
-                s0, s1, s2, s3 = zero, zero, zero, zero
-                for a in range(f):
-                    s0 += b[k, a] * p[a]
-                    s1 += b[k + 1, a] * p[a]
-                    s2 += b[k + 2, a] * p[a]
-                    s3 += b[k + 3, a] * p[a]
-                s0, s1, s2, s3 = s0 * d[k], s1 * d[k + 1], s2 * d[k + 2], s3 * d[k + 3]
-                for a in range(f):
-                    ap[a] += s0 * b[k, a] + s1 * b[k + 1, a] + s2 * b[k + 2, a] + s3 * b[k + 3, a]
-            pap = zero
-            for a in range(f):
-                pap += p[a] * ap[a]
-            alpha = rz / pap
-            value_now -= alpha * rz
-            new = zero
-            for a in range(f):
-                x[a] += alpha * p[a]
-                r[a] -= alpha * ap[a]
-                new += r[a] * r[a] * inverse[a]
-            beta = new / rz
-            rz = new
-            for a in range(f):
-                p[a] = r[a] * inverse[a] + beta * p[a]
-        loss[i] = value_now

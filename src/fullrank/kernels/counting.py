@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.kernels.compiling import kernel
 from fullrank.kernels.exact_dot import canonical
 from fullrank.kernels.near import Near
+from fullrank.runtime.compiling import kernel
 
 Array = NDArray[Any]
 
@@ -31,7 +31,7 @@ def _count(s: Array, low: Array, high: Array, h: int, above: Array, tied: Array,
     The latter, (c, item), are put into `ask`, if there is any room in it at all; returns how many, or -1 where there
     is too little.
     """
-    asked: Any = 0
+    pending: Any = 0
     for i in range(h):
         higher, reached = np.int32(0), np.int32(0)
         for j in range(s.shape[0]):
@@ -42,17 +42,17 @@ def _count(s: Array, low: Array, high: Array, h: int, above: Array, tied: Array,
         for first in range(0, s.shape[0], RUN):
             if left == 0:
                 break
-            found, last = np.int32(0), min(first + RUN, s.shape[0])
+            close, last = np.int32(0), min(first + RUN, s.shape[0])
             for j in range(first, last):
-                found = np.int32(found + np.int32(s[j] >= low[i]) * np.int32(s[j] <= high[i]))
-            if found:
-                if asked + RUN > ask.shape[1]:
+                close = np.int32(close + np.int32(s[j] >= low[i]) * np.int32(s[j] <= high[i]))
+            if close:
+                if pending + RUN > ask.shape[1]:
                     return -1
                 for j in range(first, last):  # without a branch, which would be guessed wrong for half of the scores
-                    ask[0, asked], ask[1, asked] = i, j
-                    asked += np.int32(s[j] >= low[i]) * np.int32(s[j] <= high[i])
-                left -= found
-    return asked
+                    ask[0, pending], ask[1, pending] = i, j
+                    pending += np.int32(s[j] >= low[i]) * np.int32(s[j] <= high[i])
+                left -= close
+    return pending
 
 
 @kernel
@@ -96,14 +96,14 @@ def _count_many(
             bucket[3, b] -= np.uint32(1)
             place[bucket[3, b]] = i
             above[i], tied[i] = bucket[2, b], 0
-    asked: Any = 0
+    pending: Any = 0
     many, any_room = np.uint32(0), ask.shape[1] > 0
     for j in range(s.shape[0]):  # scores that share a bucket with some c, without a branch
         beside[many] = j
         many += np.uint32(bucket[1, key[j]] > 0)
     for n in range(many):
         j, b = beside[n], key[beside[n]]
-        if any_room and asked + bucket[1, b] > ask.shape[1]:
+        if any_room and pending + bucket[1, b] > ask.shape[1]:
             return -1
         for m in range(bucket[3, b], bucket[3, b] + bucket[1, b]):
             i, x = place[m], s[j]
@@ -111,9 +111,9 @@ def _count_many(
             above[i] += x > high[i]
             tied[i] += close
             if any_room:
-                ask[0, asked], ask[1, asked] = i, j
-                asked += close
-    return asked
+                ask[0, pending], ask[1, pending] = i, j
+                pending += close
+    return pending
 
 
 @kernel
@@ -125,9 +125,9 @@ def _bucket(x: Any, bottom: Any, scale: Any) -> Any:
 def count_block(
     scores: Array, near: Near, c: Array, users: Array, start: Array, held: Array,
     seen_start: Array, seen: Array, more_start: Array, more: Array,
-    above: Array, tied: Array, before: Array, pool: Array, leaks: Array,
+    above: Array, tied: Array, relevant_above: Array, pool: Array, leaks: Array,
 ) -> int:  # fmt: skip
-    """Fill above, tied and before for every held-out item of these cases, pool and leaks for every case.
+    """Fill above, tied and relevant_above for every held-out item of these cases, pool and leaks for every case.
 
     `c` are the canonical scores of the held-out items, without offsets, and are overwritten. `scores` has a row per
     case and is overwritten: who is no irrelevant candidate falls to -inf, so that counting needs no further look at
@@ -174,17 +174,17 @@ def count_block(
             sound &= finite == pool[case]
         if not sound:
             return case
-        asked = -1
-        while asked < 0:
+        pending = -1
+        while pending < 0:
             room = no_room if exact or tau == 0 else ask  # of a vector of zeros, all products are 0 and exact
-            asked = -2
+            pending = -2
             if h > FEW:
-                asked = _count_many(s, low, high, h, higher, equal, room, beside, key, place, bucket)
-            if asked == -2:
-                asked = _count(s, low, high, h, higher, equal, room)
-            if asked < 0:
+                pending = _count_many(s, low, high, h, higher, equal, room, beside, key, place, bucket)
+            if pending == -2:
+                pending = _count(s, low, high, h, higher, equal, room)
+            if pending < 0:
                 ask = np.empty((2, 4 * ask.shape[1]), dtype=np.uint32)
-        for m in range(asked):
+        for m in range(pending):
             i, j = ask[0, m], ask[1, m]
             apart = np.float64(s[j]) - own[i]
             if abs(apart) <= tau * near.reach[j] + slack:
@@ -197,5 +197,5 @@ def count_block(
             ahead = np.int32(0)
             for j in range(h):
                 ahead = np.int32(ahead + np.int32(own[j] > own[i]))
-            before[first + i] = ahead
+            relevant_above[first + i] = ahead
     return -1

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.kernels.compiling import kernel, summing_kernel
 from fullrank.kernels.near import Near
+from fullrank.runtime.compiling import kernel, summing_kernel
 
 Array = NDArray[Any]
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.kernels.compiling import kernel
+from fullrank.runtime.compiling import kernel
 
 Array = NDArray[Any]
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.kernels.compiling import kernel
 from fullrank.kernels.exact_dot import canonical
+from fullrank.kernels.kth_largest import kth_largest
 from fullrank.kernels.near import Near
-from fullrank.kernels.selecting import kth_largest
+from fullrank.runtime.compiling import kernel
 
 Array = NDArray[Any]
 
@@ -37,7 +37,7 @@ def top_block(
         longest = max(longest, here)
     saved = np.empty(longest, dtype=scores.dtype)
     hold = np.empty(2 * min(n, scores.shape[1]) + RUN, dtype=scores.dtype)
-    found = np.empty(scores.shape[1] + 1, dtype=np.int32)
+    hits = np.empty(scores.shape[1] + 1, dtype=np.int32)
     for row in range(scores.shape[0]):
         s, user = scores[row], users[row]
         if exact and not _finite(s):
@@ -52,18 +52,18 @@ def top_block(
         bar = np.float64(_bar(s, n, hold))
         width = near.slack[row] + near.tau[row] * near.furthest
         least = s.dtype.type(bar - 2 * width - near.unit * (abs(bar) + 2 * width))
-        many = _at_least(s, least if bar > -np.inf else gone, found)
+        many = _at_least(s, least if bar > -np.inf else gone, hits)
         c = np.empty(many)
         if exact:
             for place in range(many):
-                c[place] = s[found[place]]
+                c[place] = s[hits[place]]
         else:
             for place in range(many):
-                c[place] = canonical(near, row, found[place])
-        many = _keep(c, found[:many], n)
-        _sort_down(c[:many], found[:many])
+                c[place] = canonical(near, row, hits[place])
+        many = _keep(c, hits[:many], n)
+        _sort_down(c[:many], hits[:many])
         for place in range(n):
-            best[row, place] = found[place] if place < many else -1
+            best[row, place] = hits[place] if place < many else -1
             best_scores[row, place] = c[place] if place < many else 0
         for e in range(more_start[user + 1] - 1, more_start[user] - 1, -1):  # backwards: an item may be in both
             size -= 1
@@ -100,7 +100,7 @@ def _bar(s: Array, n: int, hold: Array) -> Any:
 
 
 @kernel
-def _at_least(s: Array, least: Any, found: Array) -> Any:
+def _at_least(s: Array, least: Any, hits: Array) -> Any:
     """The places of scores at or above `least` and above -inf, in their order; how many they are."""
     many: Any = 0
     for first in range(0, s.shape[0], RUN):
@@ -109,7 +109,7 @@ def _at_least(s: Array, least: Any, found: Array) -> Any:
             higher = np.int32(higher + np.int32(s[j] >= least))
         if higher:
             for j in range(first, last):
-                found[many] = j
+                hits[many] = j
                 many += np.int32(s[j] >= least) * np.int32(s[j] > -np.inf)
     return many
 

@@ -7,24 +7,25 @@ from typing import Any
 
 import numpy as np
 
-from fullrank.kernels.als import solve_rows, step_rows
-from fullrank.kernels.batches import add_to_rows
+from fullrank.kernels.agreement import count_agreeing
+from fullrank.kernels.als import solve_rows
+from fullrank.kernels.als_cg import step_rows
+from fullrank.kernels.als_preferences import cost_items, cost_matrices, cost_users, run_sums
+from fullrank.kernels.cooccurrence import add_dense, add_sparse, dots_block, nearest_block
 from fullrank.kernels.counting import count_block
 from fullrank.kernels.exact_dot import bound_norms, held_dots
-from fullrank.kernels.history import history_gradients
-from fullrank.kernels.levels import expected_worth
-from fullrank.kernels.logistic import newton_rows
+from fullrank.kernels.expected_level import expected_worth
 from fullrank.kernels.near import Near
-from fullrank.kernels.neighbours import add_dense, add_sparse, dots_block, nearest_block
-from fullrank.kernels.opportunity import cost_items, cost_matrices, cost_users, run_sums
-from fullrank.kernels.orders import count_agreeing
-from fullrank.kernels.pairs import enumerate_pairs
-from fullrank.kernels.pairwise import deal, pair_cell
-from fullrank.kernels.preferring import move_items, prefer_walk
+from fullrank.kernels.newton_logistic import newton_rows
+from fullrank.kernels.ordered_add import add_to_rows
+from fullrank.kernels.preference_pairs import enumerate_pairs
 from fullrank.kernels.random import alias_table
-from fullrank.kernels.ratings import walk_users
-from fullrank.kernels.sampling import sample_block, sample_pairs_block
-from fullrank.kernels.sessions import add_moves, choice_walk, value_walk
+from fullrank.kernels.sampled_ranks import sample_block, sample_pairs_block
+from fullrank.kernels.sgd_history import history_gradients
+from fullrank.kernels.sgd_pairs import deal, pair_cell
+from fullrank.kernels.sgd_preferences import descend_preferences, move_items
+from fullrank.kernels.sgd_ratings import descend_users
+from fullrank.kernels.sgd_sessions import add_moves, descend_choices, descend_values
 from fullrank.kernels.topn import top_block
 
 
@@ -53,13 +54,13 @@ def _ranks() -> None:
     held = np.zeros(1, dtype=np.int32)
     for array in (starts, items, held):
         array.flags.writeable = False
-    found = [np.zeros(1, dtype=np.int64) for _ in range(6)]
+    out = [np.zeros(1, dtype=np.int64) for _ in range(6)]
     for kind in (np.float32, np.float64):
         scores, near = _near(kind)
         given = (held, np.array([0, 1]), held, starts, items, starts, items)
-        count_block(scores, near, np.zeros(1), *given, *found[:5])
-        sample_block(scores, near, *given, 1, 0, False, *found)
-        sample_pairs_block(scores, near, *given, 1, 0, False, *found[:5])
+        count_block(scores, near, np.zeros(1), *given, *out[:5])
+        sample_block(scores, near, *given, 1, 0, False, *out)
+        sample_pairs_block(scores, near, *given, 1, 0, False, *out[:5])
         held_dots(near.vectors, np.array([0, 1]), near.items, held, np.zeros(1))
         bound_norms(near.items, 1.0, np.zeros(2))
 
@@ -89,8 +90,8 @@ def _neighbours() -> None:
     add_sparse(code, *lists, True, *lists, out)
     dots_block(0, lists, lists, True, np.zeros((1, 1)))
     work = np.zeros(1), np.empty(2), np.empty(2), np.zeros(1, np.uint8), np.empty(2, np.int32), np.empty(2, np.int32)
-    found = np.zeros(1, np.int64), np.empty(1, np.int32), np.empty(1), np.empty(1, np.float32)
-    nearest_block(0, 1, lists, lists, True, length2, 1, True, True, *work, *found)
+    nearest = np.zeros(1, np.int64), np.empty(1, np.int32), np.empty(1), np.empty(1, np.float32)
+    nearest_block(0, 1, lists, lists, True, length2, 1, True, True, *work, *nearest)
 
 
 def _rows() -> None:
@@ -129,7 +130,7 @@ def _ratings() -> None:
     own, shared = (one[:, None].copy(), one.copy(), both[:0, :0].copy()), (both.copy(), one[:, None].copy())
     entries, moves, vectors = (batch, batch.copy(), one), (one.copy(), one.copy()), (both, one[:, None].copy())
     given = (batch.copy(), np.array([0, 1]), (start, codes, target), own, none, shared, (0.1, 0.1), (0, 0))
-    walk_users(*given, np.zeros(1, dtype=np.int64), entries, moves, vectors, np.zeros(1), 0, 1)
+    descend_users(*given, np.zeros(1, dtype=np.int64), entries, moves, vectors, np.zeros(1), 0, 1)
     step: Any = np.float32(0.1)
     add_to_rows(batch, batch, one, one, vectors[0], step, shared[0], 0, 1)
 
@@ -163,7 +164,7 @@ def _costs() -> None:
     cost_matrices(start, code, one, p, alpha, number, matrices, 0, 0, 1)
     cost_items(*entries, start, place, place, p, alpha, matrices, *sums, q, 0, 1)
     who, column, moved = np.zeros(1, dtype=np.int32), np.ones(1, dtype=np.float32), np.zeros(1, dtype=np.float32)
-    prefer_walk(
+    descend_preferences(
         who, start, code, *nest, moved, number, number, True, 0, 0, 0, 1, column, column, alpha, moved, sums[0], 0, 1
     )
     move_items(who, start, code, moved, column)
@@ -180,8 +181,8 @@ def _sessions() -> None:
     given = (
         who, first, start, code, start, start, start, one, rest, step, step, p, q, moved, np.zeros(1),
     )  # fmt: skip
-    choice_walk(*given, 0, 1)
-    value_walk(*given, used, one, one, False, False, rest.copy(), rest.copy(), 0, 1)
+    descend_choices(*given, 0, 1)
+    descend_values(*given, used, one, one, False, False, rest.copy(), rest.copy(), 0, 1)
     add_moves(who, first, start, code, moved, q, 0, 1)
 
 
@@ -195,9 +196,9 @@ KERNELS: dict[str, Callable[[], None]] = {
     "rows of factors": _rows,
     "pairs of items": _pairwise,
     "people by what they did": _history,
-    "walks through ratings": _ratings,
+    "passes over ratings": _ratings,
     "costs of opportunities": _costs,
-    "walks through sessions": _sessions,
+    "passes over sessions": _sessions,
 }
 
 

@@ -1,4 +1,6 @@
-"""Expected discounted rank correlation: partial orders compared, mistakes near the top weighing more (S2 ch. 5).
+"""Expected discounted rank correlation: partial orders compared, mistakes near the top weighing more.
+
+Ackerman 2012, chapter 5.
 
     EDRC = (2/Z) sum_v C(v)/D(v) - 1,     Z = sum_v |W(v)|/D(v),     over items v that are no source of G
 
@@ -11,9 +13,9 @@ reachable from v in G; C(v) adds up, over w in W(v), how far the prediction agre
     v before w            0                      1/2, or the share who prefer v to w
     neither               1/2, or the share who prefer w to v
 
-S2's text has such shares where the prediction says nothing; `share_from` finds them in data, and 1/2 is the default.
+The thesis has such shares where the prediction says nothing; `share_from` finds them in data, and 1/2 is the default.
 Range -1 to 1 (best). Pairs that G leaves unordered are in W, so that a partial G keeps the best value below 1.
-Z takes D where S2 prints R (Eq. 5.3), and sources have rank 1 where its Algorithm 2 gives 2.
+Z takes D where the thesis prints R (Eq. 5.3), and sources have rank 1 where its Algorithm 2 gives 2.
 """
 
 from __future__ import annotations
@@ -25,27 +27,27 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fullrank.arrays import Doubles, Ints
 from fullrank.data.graded import Graded
 from fullrank.errors import DataError, ParameterError, check, shown
 from fullrank.metrics.elementary import exp2, log2
 from fullrank.metrics.partial_order import Levels, checked_scores, levels
 from fullrank.metrics.similar_users import Share, Shares, SimilarUsers, checked_shares, share_from
-from fullrank.ranks import Floats, Ints
 
 __all__ = ["Discount", "Edges", "Share", "Shares", "edrc", "edrc_of_edges", "inverse_discount", "share_from"]
 
-Discount: TypeAlias = Literal["linear", "logarithmic", "exponential"] | Callable[[Floats], ArrayLike]
+Discount: TypeAlias = Literal["linear", "logarithmic", "exponential"] | Callable[[Doubles], ArrayLike]
 Item: TypeAlias = Any  # a code or a name
 Edges: TypeAlias = Iterable[Iterable[Item]]  # (better, worse) pairs, or an array of two columns
 
-INVERSE: dict[str, Callable[[Floats], Floats]] = {
+INVERSE: dict[str, Callable[[Doubles], Doubles]] = {
     "linear": lambda rank: 1 / rank,
     "logarithmic": lambda rank: 1 / log2(1 + rank),
     "exponential": lambda rank: exp2(-rank),
 }
 
 
-def edrc(graded: Graded, scores: ArrayLike, discount: Discount = "linear", share: Shares | None = None) -> Floats:
+def edrc(graded: Graded, scores: ArrayLike, discount: Discount = "linear", share: Shares | None = None) -> Doubles:
     """EDRC of each graded case; NaN where all grades are equal.
 
     Grades order all pairs of different classes, so that R(v) is the place of v's class, W(v) is everything
@@ -61,13 +63,13 @@ def edrc(graded: Graded, scores: ArrayLike, discount: Discount = "linear", share
     values = checked_scores(graded, scores)
     truth, predicted = levels(graded, graded.grade), levels(graded, values)
     agreeing, tied = truth.agreeing_with(predicted)
-    above, sizes = truth.ahead(), truth.sizes()
+    above, sizes = truth.all_above(), truth.sizes()
     place = np.arange(len(above)) - (np.cumsum(truth.groups) - truth.groups)[truth.case]
     weight = np.where(above > 0, inverse_discount(place + 1, discount), 0.0)
     left_open = (tied + sizes * (sizes - 1)) / 2 if share is None else _open(graded, values, truth, share)
     right = agreeing + left_open
     z = truth.per_case(sizes * (above + sizes - 1) * weight)
-    mean: Floats = np.divide(truth.per_case(right * weight), z, out=np.full(len(graded), np.nan), where=z > 0)
+    mean: Doubles = np.divide(truth.per_case(right * weight), z, out=np.full(len(graded), np.nan), where=z > 0)
     return 2 * mean - 1
 
 
@@ -100,15 +102,15 @@ def edrc_of_edges(
     if max(rank, default=1) == 1:
         return float("nan")
     after = _reachable(below, order)
-    before = _transposed(after)
-    said_after = _predicted(predicted, names)
-    said_before = _transposed(said_after)
+    before = _transpose(after)
+    said_after = _predict_bits(predicted, names)
+    said_before = _transpose(said_after)
     lower = [v for v in range(len(names)) if rank[v] > 1]
     right, size = np.zeros(len(lower)), np.zeros(len(lower))
     for at, v in enumerate(lower):
-        ahead, behind = said_before[v] & ~said_after[v], said_after[v] & ~said_before[v]
-        agreeing = (before[v] & ahead).bit_count()
-        silent = before[v] & ~(ahead | behind)
+        above, behind = said_before[v] & ~said_after[v], said_after[v] & ~said_before[v]
+        agreeing = (before[v] & above).bit_count()
+        silent = before[v] & ~(above | behind)
         unordered = ((1 << len(names)) - 1) & ~(before[v] | after[v] | 1 << v)
         size[at] = before[v].bit_count() + unordered.bit_count()
         right[at] = agreeing + _left_open(v, silent | unordered, unordered & behind, names, share)
@@ -116,18 +118,18 @@ def edrc_of_edges(
     return float(2 * (right @ weight) / (size @ weight) - 1)
 
 
-def inverse_discount(rank: Ints, discount: Discount) -> Floats:
+def inverse_discount(rank: Ints, discount: Discount) -> Doubles:
     """1 / D(R) for ranks R >= 2; whatever a function gives for the first rank (R - 1 is 0) is not used."""
     if not callable(discount):
         check("discount", discount, discount in INVERSE, f"one of {', '.join(INVERSE)}, or a function of the rank")
         return INVERSE[discount](rank.astype(np.float64))
     table = np.arange(2, int(rank.max(initial=2)) + 1, dtype=np.float64)
-    found = np.asarray(discount(table), dtype=np.float64)
-    if found.shape != table.shape or not ((found > 0) & np.isfinite(found)).all():
+    divisor = np.asarray(discount(table), dtype=np.float64)
+    if divisor.shape != table.shape or not ((divisor > 0) & np.isfinite(divisor)).all():
         raise ParameterError(
-            f"The 'discount' of ranks 2, 3, ... must be positive finite numbers. Got {shown(found)} instead."
+            f"The 'discount' of ranks 2, 3, ... must be positive finite numbers. Got {shown(divisor)} instead."
         )
-    return np.concatenate([[0, 0], 1 / found])[rank]
+    return np.concatenate([[0, 0], 1 / divisor])[rank]
 
 
 def _graph(edges: Edges, items: Iterable[Item] | None) -> tuple[list[Item], list[list[int]]]:
@@ -155,7 +157,7 @@ def _topological(below: list[list[int]]) -> tuple[list[int], list[int]]:
         for w in below[v]:
             waiting[w] += 1
     order = [v for v, edges in enumerate(waiting) if not edges]
-    for v in order:  # grows as it is read, by rank, so that the last item ahead of w has the highest
+    for v in order:  # grows as it is read, by rank, so that the last item above w has the highest
         for w in below[v]:
             waiting[w] -= 1
             if not waiting[w]:
@@ -167,7 +169,7 @@ def _topological(below: list[list[int]]) -> tuple[list[int], list[int]]:
 def _cycle(below: list[list[int]], free: set[int]) -> list[int]:
     """One cycle among the items that are not free, its first item again at the end.
 
-    Each of them has a better one that is not free either, so that walking up must come back.
+    Each of them has a better one that is not free either, so that going up must come back.
     """
     better = {w: v for v, edges in enumerate(below) if v not in free for w in edges}
     path = [next(v for v in range(len(below)) if v not in free)]
@@ -193,7 +195,7 @@ def _reachable(below: list[list[int]], order: list[int]) -> list[int]:
     return after
 
 
-def _transposed(after: list[int]) -> list[int]:
+def _transpose(after: list[int]) -> list[int]:
     before = [0] * len(after)
     for v, worse in enumerate(after):
         for w in _bits(worse):
@@ -205,7 +207,7 @@ def _bits(number: int) -> list[int]:
     return [at for at, bit in enumerate(reversed(f"{number:b}")) if bit == "1"]
 
 
-def _predicted(predicted: Edges | Mapping[Item, float], names: list[Item]) -> list[int]:
+def _predict_bits(predicted: Edges | Mapping[Item, float], names: list[Item]) -> list[int]:
     """What each item is predicted to be better than, as bits."""
     if not isinstance(predicted, Mapping):
         _, below = _graph(predicted, names)
@@ -231,12 +233,12 @@ def _left_open(v: int, some: int, behind: int, names: list[Item], share: Share |
         return some.bit_count() / 2
     shares = [share(names[w], names[v]) for w in _bits(some & ~behind)]
     shares += [share(names[v], names[w]) for w in _bits(behind)]
-    for found in shares:
-        check("share", found, 0 <= found <= 1, "a function to numbers from 0 to 1")
+    for part in shares:
+        check("share", part, 0 <= part <= 1, "a function to numbers from 0 to 1")
     return sum(shares)
 
 
-def _open(graded: Graded, scores: Any, truth: Levels, share: Shares) -> Floats:
+def _open(graded: Graded, scores: Any, truth: Levels, share: Shares) -> Doubles:
     """The same summed over each class of the truth, all pairs of a case at a time."""
     if isinstance(share, SimilarUsers) and (share.users, share.items) != (graded.users, graded.items):
         raise DataError("the similar users are from data with other users or items than these cases; use its own ids.")
@@ -247,6 +249,6 @@ def _open(graded: Graded, scores: Any, truth: Levels, share: Shares) -> Floats:
         v, w = np.nonzero(same | (grade[:, None] < grade) & (score[:, None] == score))
         behind = same[v, w] & (score[v] > score[w])
         pairs = np.where(behind, item[v], item[w]), np.where(behind, item[w], item[v])
-        found = checked_shares(share, np.full(len(v), graded.user[case]), *pairs)
-        sums[first:end] = np.bincount(v, found, minlength=end - first)
+        agreeing = checked_shares(share, np.full(len(v), graded.user[case]), *pairs)
+        sums[first:end] = np.bincount(v, agreeing, minlength=end - first)
     return np.add.reduceat(sums[truth.order], truth.first[:-1]) if len(sums) else np.zeros(0)

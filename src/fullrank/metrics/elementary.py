@@ -8,16 +8,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from fullrank.arrays import Doubles
 
 LN_2 = 0.6931471805599453
 LOG2_E = 1.4426950408889634
 TERMS = 12  # of the series: the next is below 1e-18 of the first
 
 
-def log2(x: Any) -> Floats:
+def log2(x: Any) -> Doubles:
     """log2 of positive numbers: x = 2^e m, ln m = 2 (s + s^3/3 + s^5/5 + ...), s = (m - 1) / (m + 1), |s| <= 0.172.
 
     Exact for powers of two, else right to some 3e-16 of itself.
@@ -35,7 +34,7 @@ def log2(x: Any) -> Floats:
     return np.asarray(e + 2 * s * total * LOG2_E)
 
 
-def exp2(x: Any) -> Floats:
+def exp2(x: Any) -> Doubles:
     """2^x = 2^k e^r, k the nearest whole number, by the series of e^r, |r| <= 0.347; exact for whole numbers.
 
     >>> exp2([-1, 0, 0.5, 10]).tolist()

@@ -13,13 +13,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank.data.canonical import row_blocks
+from fullrank.arrays import Codes, Doubles, Ints, row_blocks
 from fullrank.data.describe import gini
-from fullrank.data.ids import Codes
 from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError, check
 from fullrank.metrics.elementary import log2
-from fullrank.ranks import Floats, Ints
 
 Similarity: TypeAlias = Callable[[Codes, Codes], ArrayLike]  # of the items one[i] and other[i], for each i
 
@@ -28,8 +26,8 @@ BLOCK = 1 << 22  # numbers gathered at a time
 
 def counts_of_lists(lists: ArrayLike, n_items: int) -> Ints:
     """How many lists recommend each item."""
-    found = checked_lists(lists, n_items)
-    return np.bincount(found[found >= 0], minlength=n_items)
+    codes = checked_lists(lists, n_items)
+    return np.bincount(codes[codes >= 0], minlength=n_items)
 
 
 def coverage(lists: ArrayLike, n_items: int) -> float:
@@ -82,7 +80,7 @@ def popularity(train: Interactions) -> Ints:
     return np.bincount(train.item, minlength=train.n_items)
 
 
-def novelty(lists: ArrayLike, popularity: ArrayLike, *, total: float | None = None) -> Floats:
+def novelty(lists: ArrayLike, popularity: ArrayLike, *, total: float | None = None) -> Doubles:
     """Mean self-information of a list's items, in bits.
 
         1/|L| sum_{i in L} -log2(popularity_i / total)
@@ -103,7 +101,7 @@ def novelty(lists: ArrayLike, popularity: ArrayLike, *, total: float | None = No
     return _list_means(lists, log2(whole / np.maximum(counts, 1)))
 
 
-def mean_popularity(lists: ArrayLike, popularity: ArrayLike) -> Floats:
+def mean_popularity(lists: ArrayLike, popularity: ArrayLike) -> Doubles:
     """Average recommendation popularity, ARP.
 
         1/|L| sum_{i in L} popularity_i
@@ -116,7 +114,7 @@ def mean_popularity(lists: ArrayLike, popularity: ArrayLike) -> Floats:
     return _list_means(lists, _popularity(popularity))
 
 
-def popularity_lift(lists: ArrayLike, train: Interactions, user: ArrayLike) -> Floats:
+def popularity_lift(lists: ArrayLike, train: Interactions, user: ArrayLike) -> Doubles:
     """How much more popular a user's recommendations are than the items they chose themselves.
 
         (mean popularity of the list - mean popularity of the user's training items) / the latter
@@ -132,7 +130,7 @@ def popularity_lift(lists: ArrayLike, train: Interactions, user: ArrayLike) -> F
     sums = np.bincount(train.user, counts[train.item], minlength=train.n_users)
     rows = np.bincount(train.user, minlength=train.n_users)
     own = np.divide(sums, rows, out=np.full(train.n_users, np.nan), where=rows > 0)[users]
-    lift: Floats = (mean_popularity(lists, counts) - own) / own
+    lift: Doubles = (mean_popularity(lists, counts) - own) / own
     return lift
 
 
@@ -152,7 +150,7 @@ def long_tail(popularity: ArrayLike, *, head: float = 0.8) -> NDArray[np.bool_]:
     return tail
 
 
-def long_tail_share(lists: ArrayLike, tail: ArrayLike) -> Floats:
+def long_tail_share(lists: ArrayLike, tail: ArrayLike) -> Doubles:
     """Share of a list's items in the long tail, APLT: |L & tail| / |L|. Range 0 to 1; NaN for an empty list.
 
     >>> long_tail_share([[0, 1], [2, -1]], long_tail([6, 2, 1, 1]))
@@ -166,7 +164,7 @@ def long_tail_share(lists: ArrayLike, tail: ArrayLike) -> Floats:
 
 def diversity(
     lists: ArrayLike, *, vectors: ArrayLike | None = None, similarity: ArrayLike | Similarity | None = None
-) -> Floats:
+) -> Doubles:
     """Intra-list diversity: the mean dissimilarity of a list's pairs of items.
 
         2/(|L|(|L|-1)) sum_{i<j in L} (1 - similarity(i, j))
@@ -192,76 +190,76 @@ def diversity(
 
 def checked_lists(lists: ArrayLike, n_items: int | None = None) -> Codes:
     """Lists as codes (cases, n), or an error that names the case."""
-    found = np.asarray(lists)
-    if found.ndim != 2 or found.dtype.kind not in "iu":
-        raise DataError(f"lists must be item codes of shape (cases, n), got {found.dtype} of shape {found.shape}.")
-    inside = (found >= -1) & (found < (2**31 - 1 if n_items is None else n_items))
+    codes = np.asarray(lists)
+    if codes.ndim != 2 or codes.dtype.kind not in "iu":
+        raise DataError(f"lists must be item codes of shape (cases, n), got {codes.dtype} of shape {codes.shape}.")
+    inside = (codes >= -1) & (codes < (2**31 - 1 if n_items is None else n_items))
     if not inside.all():
-        case, at = (int(index) for index in np.unravel_index(inside.argmin(), found.shape))
+        case, at = (int(index) for index in np.unravel_index(inside.argmin(), codes.shape))
         limit = "an item code" if n_items is None else f"a code inside 0..{n_items - 1}"
-        raise DataError(f"list {case}: {found[case, at]} is not {limit}; short lists end in -1.")
-    gap = (found[:, :-1] == -1) & (found[:, 1:] != -1)
+        raise DataError(f"list {case}: {codes[case, at]} is not {limit}; short lists end in -1.")
+    gap = (codes[:, :-1] == -1) & (codes[:, 1:] != -1)
     if gap.any():
         raise DataError(f"list {int(gap.any(axis=1).argmax())} has -1 before an item; only the end is padded.")
-    ordered = np.sort(found, axis=1)
+    ordered = np.sort(codes, axis=1)
     twice = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
     if twice.any():
         case = int(twice.any(axis=1).argmax())
         item = int(ordered[case, 1:][twice[case]][0])
         raise DataError(f"list {case} recommends item {item} twice; each item may be in a list once.")
-    return found.astype(np.int32, copy=False)
+    return codes.astype(np.int32, copy=False)
 
 
-def _popularity(popularity: ArrayLike) -> Floats:
+def _popularity(popularity: ArrayLike) -> Doubles:
     counts = np.asarray(popularity)
     if counts.ndim != 1 or counts.dtype.kind not in "fiu" or not (np.isfinite(counts) & (counts >= 0)).all():
         raise DataError("popularity must be one count of 0 or more for each item of the catalogue.")
     return counts.astype(np.float64)
 
 
-def _matrix(values: Any, what: str) -> Floats:
+def _matrix(values: Any, what: str) -> Doubles:
     matrix = np.asarray(values, dtype=np.float64)
     if matrix.ndim != 2 or not np.isfinite(matrix).all():
         raise DataError(f"{what} must be a matrix of finite numbers with a row for each item.")
     return matrix
 
 
-def _list_means(lists: ArrayLike, values: Floats) -> Floats:
+def _list_means(lists: ArrayLike, values: Doubles) -> Doubles:
     """Mean value of each list's items."""
-    found = checked_lists(lists, len(values))
-    lengths = (found >= 0).sum(axis=1)
-    sums = np.where(found >= 0, np.append(values, 0.0)[found], 0.0).sum(axis=1)
-    means: Floats = np.divide(sums, lengths, out=np.full(len(found), np.nan), where=lengths > 0)
+    codes = checked_lists(lists, len(values))
+    lengths = (codes >= 0).sum(axis=1)
+    sums = np.where(codes >= 0, np.append(values, 0.0)[codes], 0.0).sum(axis=1)
+    means: Doubles = np.divide(sums, lengths, out=np.full(len(codes), np.nan), where=lengths > 0)
     return means
 
 
-def _cosine_diversity(lists: ArrayLike, vectors: Floats) -> Floats:
+def _cosine_diversity(lists: ArrayLike, vectors: Doubles) -> Doubles:
     """From |sum of a list's unit vectors|^2, which adds up the cosines of all its ordered pairs."""
-    found = checked_lists(lists, len(vectors))
+    codes = checked_lists(lists, len(vectors))
     norms = np.sqrt((vectors**2).sum(axis=1, keepdims=True))
     units = np.divide(vectors, norms, out=np.zeros(vectors.shape), where=norms > 0)
     units = np.append(units, np.zeros((1, units.shape[1])), axis=0)  # -1 is nothing
-    cosines = np.empty(len(found))
-    for part in row_blocks(len(found), max(1, BLOCK // max(found.shape[1] * units.shape[1], 1))):
-        block = units[found[part]]  # (cases, n, features)
+    cosines = np.empty(len(codes))
+    for part in row_blocks(len(codes), max(1, BLOCK // max(codes.shape[1] * units.shape[1], 1))):
+        block = units[codes[part]]  # (cases, n, features)
         cosines[part] = (block.sum(axis=1) ** 2).sum(axis=1) - (block**2).sum(axis=(1, 2))
-    return _dissimilarity(found, cosines / 2)
+    return _dissimilarity(codes, cosines / 2)
 
 
-def _pair_diversity(found: Codes, similarity: Similarity) -> Floats:
-    alike = np.zeros(len(found))
-    for at in range(found.shape[1]):
-        for other in range(at + 1, found.shape[1]):
-            both = np.flatnonzero(found[:, other] >= 0)  # then the one before it is an item too
-            values = np.asarray(similarity(found[both, at], found[both, other]), dtype=np.float64)
+def _pair_diversity(codes: Codes, similarity: Similarity) -> Doubles:
+    alike = np.zeros(len(codes))
+    for at in range(codes.shape[1]):
+        for other in range(at + 1, codes.shape[1]):
+            both = np.flatnonzero(codes[:, other] >= 0)  # then the one before it is an item too
+            values = np.asarray(similarity(codes[both, at], codes[both, other]), dtype=np.float64)
             if values.shape != both.shape or not np.isfinite(values).all():
                 raise DataError("a similarity must give one finite number for each pair of items.")
             alike[both] += values
-    return _dissimilarity(found, alike)
+    return _dissimilarity(codes, alike)
 
 
-def _dissimilarity(found: Codes, alike: Floats) -> Floats:
-    lengths = (found >= 0).sum(axis=1)
+def _dissimilarity(codes: Codes, alike: Doubles) -> Doubles:
+    lengths = (codes >= 0).sum(axis=1)
     pairs = lengths * (lengths - 1) / 2
-    means: Floats = np.divide(pairs - alike, pairs, out=np.full(len(found), np.nan), where=pairs > 0)
+    means: Doubles = np.divide(pairs - alike, pairs, out=np.full(len(codes), np.nan), where=pairs > 0)
     return means

@@ -8,41 +8,45 @@ from typing import TypeAlias
 
 import numpy as np
 
+from fullrank.arrays import Doubles
 from fullrank.errors import ParameterError, shown
-from fullrank.ranks import Floats, Ranks
+from fullrank.ranks import Ranks
 
 CutOff: TypeAlias = int | float | None
-Function: TypeAlias = Callable[[Ranks, CutOff], Floats]
+Function: TypeAlias = Callable[[Ranks, CutOff], Doubles]
 
 
 @dataclass(frozen=True)
 class Metric:
     """A measure of rankings as a value: `ndcg @ 10` is code, column title and command line argument at once.
 
-    `ubm` says that it is unbiased to missing data (S0): where relevant items are missing at random
+    `unbiased` says that it is unbiased to missing data (Steck 2010): where relevant items are missing at random
     within a user, its expectation from the observed ones is the value on all of them.
 
     >>> from fullrank.metrics import recall
-    >>> str(recall @ 10), (recall @ 10).ubm
+    >>> str(recall @ 10), (recall @ 10).unbiased
     ('recall@10', True)
     """
 
     name: str
     function: Function = field(repr=False)
     k: CutOff = None
-    ubm: bool = False
+    unbiased: bool = False
     cut: str = "length"  # what k may be: "length", "share or length", "half-life", "" (none)
     best: float = 1.0
     worst: float = 0.0
     whole: bool = False  # needs all cases at once; others are computed some cases at a time
     linear: bool = False  # in the candidates above each relevant item, without k: sampled ones then give no bias
 
-    def __call__(self, ranks: Ranks) -> Floats:
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "__doc__", self.function.__doc__)  # the formula and its denominator, for help()
+
+    def __call__(self, ranks: Ranks) -> Doubles:
         """The value of every case."""
         return self.function(ranks, self.k)
 
     def __matmul__(self, k: CutOff) -> Metric:
-        return replace(self, k=_checked(self, k))
+        return replace(self, k=_check_cut_off(self, k))
 
     def __str__(self) -> str:
         return self.name if self.k is None else f"{self.name}@{self.k}"
@@ -58,7 +62,7 @@ class Metric:
         return (self.function.__doc__ or "").strip()
 
 
-def _checked(metric: Metric, k: CutOff) -> CutOff:
+def _check_cut_off(metric: Metric, k: CutOff) -> CutOff:
     if not metric.cut:
         raise ParameterError(f"{metric.name} has no cut-off; write it without @{k}.")
     whole = isinstance(k, int | np.integer) and not isinstance(k, bool)
@@ -73,11 +77,17 @@ def _checked(metric: Metric, k: CutOff) -> CutOff:
 
 
 def metric(
-    name: str, *, ubm: bool = False, cut: str = "length", best: float = 1.0, worst: float = 0.0, linear: bool = False
+    name: str,
+    *,
+    unbiased: bool = False,
+    cut: str = "length",
+    best: float = 1.0,
+    worst: float = 0.0,
+    linear: bool = False,
 ) -> Callable[[Function], Metric]:
     """Make a metric of one function from (ranks, k) to a value per case; its docstring says the formula.
 
-    `ubm`, `cut`, `best`, `worst` and `linear` are those of `Metric`. One that is linear must estimate from sampled
+    `unbiased`, `cut`, `best`, `worst` and `linear` are those of `Metric`. One that is linear must estimate from sampled
     ranks what it is among all candidates, as `ranks.full_positions()` does.
 
     >>> @metric("first")
@@ -89,6 +99,6 @@ def metric(
     """
 
     def make(function: Function) -> Metric:
-        return Metric(name, function, ubm=ubm, cut=cut, best=best, worst=worst, linear=linear)
+        return Metric(name, function, unbiased=unbiased, cut=cut, best=best, worst=worst, linear=linear)
 
     return make

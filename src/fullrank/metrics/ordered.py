@@ -1,6 +1,6 @@
 """Measures of order among graded items, as metrics of ranks: what a case's grades say against what its scores say.
 
-Ranks keep the order of a case's relevant items (`before`) and their grades; with sessions ranked inside their
+Ranks keep the order of a case's relevant items (`relevant_above`) and their grades; with sessions ranked inside their
 offer sets and everything relevant (`rank(model, sessions, relevant=0)`), that is the whole predicted order. Each is
 defined in `metrics.partial_order` or `metrics.edrc`; NaN where a case's grades are all equal.
 """
@@ -12,21 +12,23 @@ from typing import Any
 
 import numpy as np
 
+from fullrank.arrays import Doubles
 from fullrank.data.graded import Graded
 from fullrank.data.ids import Ids
 from fullrank.errors import DataError
 from fullrank.metrics import edrc as _edrc
 from fullrank.metrics import partial_order
-from fullrank.metrics.edrc import Discount, Shares
+from fullrank.metrics.edrc import Discount
 from fullrank.metrics.metric import CutOff, Metric
-from fullrank.ranks import Floats, Ranks
+from fullrank.metrics.similar_users import Shares
+from fullrank.ranks import Ranks
 
 
-def _ordered(name: str, measure: Callable[..., Floats], best: float, worst: float, **options: Any) -> Metric:
-    def function(ranks: Ranks, k: CutOff) -> Floats:
+def _make(name: str, measure: Callable[..., Doubles], best: float, worst: float, **options: Any) -> Metric:
+    def function(ranks: Ranks, k: CutOff) -> Doubles:
         if ranks.grade is None:
             raise DataError(f"{name} needs grades, and these ranks have none; rank held-out data with values.")
-        return measure(_as_graded(ranks), -ranks.before, **options)
+        return measure(_as_graded(ranks), -ranks.relevant_above, **options)
 
     function.__doc__ = measure.__doc__
     return Metric(name, function, cut="", best=best, worst=worst)
@@ -39,7 +41,7 @@ def edrc_by_similar(share: Shares, discount: Discount = "linear") -> Metric:
     `metrics.edrc`.
     """
 
-    def function(ranks: Ranks, k: CutOff) -> Floats:
+    def function(ranks: Ranks, k: CutOff) -> Doubles:
         if ranks.grade is None or ranks.item is None or ranks.user is None:
             raise DataError("edrc by similar users needs grades, items and users; use the ranks of rank(...).")
         numbered = _as_graded(ranks)
@@ -48,7 +50,7 @@ def edrc_by_similar(share: Shares, discount: Discount = "linear") -> Metric:
             first = ranks.start[case]  # items are numbered from there
             return share(ranks.user[case], ranks.item[first + better], ranks.item[first + worse])
 
-        return _edrc.edrc(numbered, -ranks.before, discount, by_code)
+        return _edrc.edrc(numbered, -ranks.relevant_above, discount, by_code)
 
     function.__doc__ = _edrc.edrc.__doc__
     return Metric("edrc, similar users", function, cut="", best=1.0, worst=-1.0)
@@ -62,12 +64,12 @@ def _as_graded(ranks: Ranks) -> Graded:
     return Graded(start=ranks.start, item=place, grade=ranks.grade, user=cases, users=names, items=names)
 
 
-pairwise_loss = _ordered("pairwise_loss", partial_order.pairwise_loss, 0.0, 1.0)
-fcp = _ordered("fcp", partial_order.fcp, 1.0, 0.0)
-ndpm = _ordered("ndpm", partial_order.ndpm, 0.0, 1.0)
-kendall = _ordered("kendall", partial_order.kendall, 1.0, -1.0)
-spearman = _ordered("spearman", partial_order.spearman, 1.0, -1.0)
-tau_ap = _ordered("tau_ap", partial_order.tau_ap, 1.0, -1.0)
-edrc = _ordered("edrc", _edrc.edrc, 1.0, -1.0)
-edrc_log = _ordered("edrc_log", _edrc.edrc, 1.0, -1.0, discount="logarithmic")
-edrc_exp = _ordered("edrc_exp", _edrc.edrc, 1.0, -1.0, discount="exponential")
+pairwise_loss = _make("pairwise_loss", partial_order.pairwise_loss, 0.0, 1.0)
+fcp = _make("fcp", partial_order.fcp, 1.0, 0.0)
+ndpm = _make("ndpm", partial_order.ndpm, 0.0, 1.0)
+kendall = _make("kendall", partial_order.kendall, 1.0, -1.0)
+spearman = _make("spearman", partial_order.spearman, 1.0, -1.0)
+tau_ap = _make("tau_ap", partial_order.tau_ap, 1.0, -1.0)
+edrc = _make("edrc", _edrc.edrc, 1.0, -1.0)
+edrc_log = _make("edrc_log", _edrc.edrc, 1.0, -1.0, discount="logarithmic")
+edrc_exp = _make("edrc_exp", _edrc.edrc, 1.0, -1.0, discount="exponential")

@@ -13,12 +13,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank.data.canonical import repeats, sort_rows
+from fullrank.arrays import Codes, Doubles, Ints, repeats
+from fullrank.data.canonical import sort_rows
 from fullrank.data.graded import Graded
-from fullrank.data.ids import Codes
 from fullrank.data.preferences import Preferences
 from fullrank.errors import DataError, check
-from fullrank.ranks import Floats, Ints
 
 Ties = Literal["half", "wrong"]
 Along = Literal["prediction", "truth", "both"]
@@ -34,15 +33,15 @@ class Counted(NamedTuple):
 class PairErrors(NamedTuple):
     """For every case how many of its ground-truth preferences are predicted wrongly, of how many."""
 
-    wrong: Floats
+    wrong: Doubles
     total: Ints
 
-    def per_case(self) -> Floats:
+    def per_case(self) -> Doubles:
         """wrong / total of each case; NaN where total is 0."""
-        return _where(self.total > 0, self.wrong, self.total)
+        return _divide(self.total > 0, self.wrong, self.total)
 
     def pooled(self) -> float:
-        """Sum of wrong / sum of total: every preference counts the same, whoever has it (S2 Eq. 6.1)."""
+        """Sum of wrong / sum of total: every preference counts the same, whoever has it (Ackerman 2012, Eq. 6.1)."""
         if not self.total.any():
             raise DataError("no case has a ground-truth preference; give cases with two or more different grades.")
         return float(self.wrong.sum() / self.total.sum())
@@ -67,7 +66,7 @@ def pair_errors(graded: Graded, scores: ArrayLike, *, ties: Ties = "half") -> Pa
     """Wrongly predicted preferences of each case, and all of them: the counts behind `pairwise_loss`.
 
     A preference is a pair of a case's items with different grades; it is wrong when the item of the lower
-    grade scores higher. A tie counts one half, or as wrong with `ties="wrong"` (as S2).
+    grade scores higher. A tie counts one half, or as wrong with `ties="wrong"` (as in Ackerman 2012).
     `pair_errors(...).pooled()` weighs preferences equally, `.per_case()` gives each case's share.
     """
     check("ties", ties, ties in ("half", "wrong"), "'half' or 'wrong'")
@@ -76,7 +75,7 @@ def pair_errors(graded: Graded, scores: ArrayLike, *, ties: Ties = "half") -> Pa
     return PairErrors(pairs.discordant + tied * (0.5 if ties == "half" else 1.0), pairs.total)
 
 
-def pairwise_loss(graded: Graded, scores: ArrayLike, *, ties: Ties = "half") -> Floats:
+def pairwise_loss(graded: Graded, scores: ArrayLike, *, ties: Ties = "half") -> Doubles:
     """Share of a case's preferences that the scores predict wrongly.
 
         (contradicted + tied / 2) / preferences
@@ -90,7 +89,7 @@ def pairwise_loss(graded: Graded, scores: ArrayLike, *, ties: Ties = "half") -> 
     return pair_errors(graded, scores, ties=ties).per_case()
 
 
-def fcp(graded: Graded, scores: ArrayLike, *, ties: Ties = "half") -> Floats:
+def fcp(graded: Graded, scores: ArrayLike, *, ties: Ties = "half") -> Doubles:
     """Fraction of concordant pairs: 1 - pairwise loss.
 
         (concordant + tied / 2) / preferences
@@ -101,7 +100,7 @@ def fcp(graded: Graded, scores: ArrayLike, *, ties: Ties = "half") -> Floats:
     return 1 - pairwise_loss(graded, scores, ties=ties)
 
 
-def ndpm(graded: Graded, scores: ArrayLike) -> Floats:
+def ndpm(graded: Graded, scores: ArrayLike) -> Doubles:
     """Normalized distance-based performance measure (Yao 1995).
 
         (2 contradicted + tied) / (2 preferences)
@@ -113,7 +112,7 @@ def ndpm(graded: Graded, scores: ArrayLike) -> Floats:
     return pairwise_loss(graded, scores)
 
 
-def kendall(graded: Graded, scores: ArrayLike) -> Floats:
+def kendall(graded: Graded, scores: ArrayLike) -> Doubles:
     """Kendall's tau-b between grades and scores.
 
         (concordant - discordant) / sqrt(pairs of different grade x pairs of different score)
@@ -126,7 +125,7 @@ def kendall(graded: Graded, scores: ArrayLike) -> Floats:
     return _correlation(pairs.concordant - pairs.discordant, scale, pairs.total > 0)
 
 
-def spearman(graded: Graded, scores: ArrayLike) -> Floats:
+def spearman(graded: Graded, scores: ArrayLike) -> Doubles:
     """Spearman's rho: the correlation of positions by grade with positions by score.
 
         sum (p - m)(q - m) / sqrt(sum (p - m)^2 x sum (q - m)^2),   m the mean position
@@ -142,12 +141,12 @@ def spearman(graded: Graded, scores: ArrayLike) -> Floats:
     return _correlation(both, np.sqrt(truth_only * predicted_only), truth_only > 0)
 
 
-def tau_ap(graded: Graded, scores: ArrayLike, *, along: Along = "prediction") -> Floats:
+def tau_ap(graded: Graded, scores: ArrayLike, *, along: Along = "prediction") -> Doubles:
     """AP correlation (Yilmaz, Aslam and Robertson 2008): mistakes near the top weigh more.
 
         2/(N-1) sum_{p=2..N} C(p)/(p-1) - 1
 
-    with C(p) the items ahead of position p that are rightly so. Positions are those of the prediction (as
+    with C(p) the items above position p that are rightly so. Positions are those of the prediction (as
     defined), of the truth (then it is EDRC with D = R-1 for total orders), or both ways averaged, which is
     symmetric. Denominator: positions below the first. Range -1 to 1 (best).
     Ties: the expectation over all ways to break them, in grades and scores independently. A truth with ties
@@ -158,7 +157,7 @@ def tau_ap(graded: Graded, scores: ArrayLike, *, along: Along = "prediction") ->
     ways = {"prediction": [(predicted, truth)], "truth": [(truth, predicted)]}
     ways["both"] = ways["prediction"] + ways["truth"]
     means = [_expected_precision(outer, inner) for outer, inner in ways[along]]
-    mean: Floats = np.sum(means, axis=0) / len(means)
+    mean: Doubles = np.sum(means, axis=0) / len(means)
     return np.where(truth.pairs() > 0, 2 * mean - 1, np.nan)
 
 
@@ -179,7 +178,7 @@ def preference_errors(
 
 def preference_loss(
     preferences: Preferences, scores_of_better: ArrayLike, scores_of_worse: ArrayLike, *, ties: Ties = "half"
-) -> Floats:
+) -> Doubles:
     """Share of a user's preferences that the scores predict wrongly; NaN for users without any.
 
         (contradicted + tied / 2) / preferences
@@ -199,7 +198,7 @@ def checked_scores(graded: Graded, scores: ArrayLike) -> NDArray[Any]:
     def offer(row: int) -> str:
         return f"{case_name(graded, int(graded.case[row]))}, item {graded.items.name(int(graded.item[row]))!r}"
 
-    return _checked(scores, len(graded.item), "offer", offer)
+    return _check_scores(scores, len(graded.item), "offer", offer)
 
 
 def case_name(graded: Graded, case: int) -> str:
@@ -214,10 +213,10 @@ def _preference_scores(preferences: Preferences, scores: ArrayLike) -> NDArray[A
         better, worse = (preferences.items.name(int(side[row])) for side in (preferences.better, preferences.worse))
         return f"user {preferences.users.name(int(preferences.user[row]))!r}, {better!r} over {worse!r}"
 
-    return _checked(scores, len(preferences), "preference", preference)
+    return _check_scores(scores, len(preferences), "preference", preference)
 
 
-def _checked(scores: ArrayLike, rows: int, what: str, name: Callable[[int], str]) -> NDArray[Any]:
+def _check_scores(scores: ArrayLike, rows: int, what: str, name: Callable[[int], str]) -> NDArray[Any]:
     array = np.asarray(scores)
     if array.shape != (rows,) or array.dtype.kind not in "fiub":
         raise DataError(f"expected one score per {what} ({rows}), got {array.dtype} of shape {array.shape}.")
@@ -239,37 +238,37 @@ class Levels(NamedTuple):
     first: Ints  # group g is order[first[g]] .. order[first[g+1] - 1]
     case: Ints  # of each group
     groups: Ints  # of each case
-    level: Codes  # of each row: the place of its group in the case, from 0
+    group: Codes  # of each row: the place of its group in the case, from 0
 
     def sizes(self) -> Ints:
         """Items of each group."""
         return np.diff(self.first)
 
-    def ahead(self) -> Ints:
+    def all_above(self) -> Ints:
         """Items of better groups of the same case, for each group."""
-        found: Ints = self.first[:-1] - self.start[self.case]
-        return found
+        above: Ints = self.first[:-1] - self.start[self.case]
+        return above
 
     def pairs(self) -> Ints:
         """Pairs of each case's items with different values."""
-        return self.per_case(self.ahead() * self.sizes()).astype(np.int64)
+        return self.per_case(self.all_above() * self.sizes()).astype(np.int64)
 
-    def per_case(self, values: NDArray[Any]) -> Floats:
+    def per_case(self, values: NDArray[Any]) -> Doubles:
         """The sum over the groups of each case; whole numbers stay exact below 2^53."""
         return np.bincount(self.case, values, minlength=len(self.start) - 1).astype(np.float64, copy=False)
 
-    def deviations(self) -> Floats:
+    def deviations(self) -> Doubles:
         """Each row's mean position less the case's."""
-        middle = self.ahead() + (self.sizes() - np.diff(self.start)[self.case]) / 2
+        middle = self.all_above() + (self.sizes() - np.diff(self.start)[self.case]) / 2
         rows = np.empty(len(self.order))
         rows[self.order] = np.repeat(middle, self.sizes())
         return rows
 
     def agreeing_with(self, other: Levels) -> tuple[Ints, Ints]:
-        """Of the pairs (item of a better group, item of this group): ahead in the other order too, and tied there."""
-        from fullrank.kernels.orders import count_agreeing
+        """Of the pairs (item of a better group, item of this group): above in the other order too, and tied there."""
+        from fullrank.kernels.agreement import count_agreeing
 
-        return count_agreeing(self.first, self.case, other.level[self.order], other.groups)
+        return count_agreeing(self.first, self.case, other.group[self.order], other.groups)
 
 
 def levels(graded: Graded, values: NDArray[Any]) -> Levels:
@@ -281,9 +280,9 @@ def levels(graded: Graded, values: NDArray[Any]) -> Levels:
     groups = np.bincount(group_case, minlength=len(graded)).astype(np.int64)
     place = np.arange(len(begins)) - (np.cumsum(groups) - groups)[group_case]
     first = np.append(begins, len(order)).astype(np.int64)
-    level = np.empty(len(order), dtype=np.int32)
-    level[order] = np.repeat(place, np.diff(first))
-    return Levels(graded.start, order, first, group_case, groups, level)
+    group = np.empty(len(order), dtype=np.int32)
+    group[order] = np.repeat(place, np.diff(first))
+    return Levels(graded.start, order, first, group_case, groups, group)
 
 
 class _Agreement(NamedTuple):
@@ -297,7 +296,7 @@ class _Agreement(NamedTuple):
 
 def _agreement(truth: Levels, predicted: Levels) -> _Agreement:
     agreeing, tied = predicted.agreeing_with(truth)  # grades have few levels: the faster way round
-    concordant, same_grade = (predicted.per_case(found).astype(np.int64) for found in (agreeing, tied))
+    concordant, same_grade = (predicted.per_case(count).astype(np.int64) for count in (agreeing, tied))
     total, apart = truth.pairs(), predicted.pairs()
     return _Agreement(concordant, apart - same_grade - concordant, total, apart)
 
@@ -306,29 +305,29 @@ def _orders(graded: Graded, scores: ArrayLike) -> tuple[Levels, Levels]:
     return levels(graded, graded.grade), levels(graded, checked_scores(graded, scores))
 
 
-def _expected_precision(outer: Levels, inner: Levels) -> Floats:
-    """Mean over positions below the first of the expected share of items ahead that are rightly so.
+def _expected_precision(outer: Levels, inner: Levels) -> Doubles:
+    """Mean over positions below the first of the expected share of items above that are rightly so.
 
     A group of g items after a others fills positions q = a .. a+g-1 (from 0). Its item at q has, in
     expectation, (agreeing + tied/2) / g of the a right, and half of the q - a of its own group.
     """
     agreeing, tied = outer.agreeing_with(inner)
-    ahead, sizes = outer.ahead(), outer.sizes()
+    above, sizes = outer.all_above(), outer.sizes()
     position = np.arange(len(outer.order)) - np.repeat(outer.start[:-1], np.diff(outer.start))
     inverse = np.divide(1.0, position, out=np.zeros(len(position)), where=position > 0)
     h = np.add.reduceat(inverse, outer.first[:-1]) if len(sizes) else np.zeros(0)
-    precision = (agreeing + tied / 2) / sizes * h + (sizes - (ahead == 0) - ahead * h) / 2
+    precision = (agreeing + tied / 2) / sizes * h + (sizes - (above == 0) - above * h) / 2
     below = np.diff(outer.start) - 1
-    return _where(below > 0, outer.per_case(precision), below)
+    return _divide(below > 0, outer.per_case(precision), below)
 
 
-def _where(defined: NDArray[np.bool_], above: NDArray[Any], below: NDArray[Any]) -> Floats:
+def _divide(defined: NDArray[np.bool_], above: NDArray[Any], below: NDArray[Any]) -> Doubles:
     """above / below where defined, else NaN."""
-    values: Floats = np.divide(above, below, out=np.full(len(defined), np.nan), where=defined)
+    values: Doubles = np.divide(above, below, out=np.full(len(defined), np.nan), where=defined)
     return values
 
 
-def _correlation(above: NDArray[Any], scale: Floats, defined: NDArray[np.bool_]) -> Floats:
+def _correlation(above: NDArray[Any], scale: Doubles, defined: NDArray[np.bool_]) -> Doubles:
     """above / scale, 0 where the scores are all equal, NaN where the truth orders nothing."""
-    values: Floats = np.divide(above, scale, out=np.zeros(len(scale)), where=scale > 0)
+    values: Doubles = np.divide(above, scale, out=np.zeros(len(scale)), where=scale > 0)
     return np.where(defined, values, np.nan)

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fullrank.data.canonical import frozen, row_blocks
+from fullrank.arrays import Doubles, Ints, frozen, row_blocks
 from fullrank.metrics.elementary import log2
-from fullrank.ranks import Floats, Ints, Ranks
+from fullrank.ranks import Ranks
 
 LONGEST = 1 << 62  # positions count in int64
 CELLS = 1 << 20  # terms at a time
@@ -43,34 +43,34 @@ def as_length(k: int) -> int:
 def spans(ranks: Ranks, k: Any = None) -> Spans:
     """Where relevant items may stand among the first k (one number, or one per case)."""
     if k is None:
-        return Spans(slice(None), ranks.ahead, ranks.ahead + ranks.level, ranks.level)
+        return Spans(slice(None), ranks.all_above, ranks.all_above + ranks.tie_size, ranks.tie_size)
     limit: Any = as_length(k) if np.ndim(k) == 0 else np.asarray(k)[ranks.case]
-    row = np.flatnonzero(ranks.ahead < limit)
-    low, size = ranks.ahead[row], ranks.level[row]
+    row = np.flatnonzero(ranks.all_above < limit)
+    low, size = ranks.all_above[row], ranks.tie_size[row]
     return Spans(row, low, np.minimum(low + size, limit if np.ndim(k) == 0 else limit[row]), size)
 
 
-def per_case(ranks: Ranks, row: Any, values: Any) -> Floats:
+def per_case(ranks: Ranks, row: Any, values: Any) -> Doubles:
     """The sum over these rows of every case."""
     if isinstance(row, slice):
         return ranks.per_case(values)
-    sums: Floats = np.bincount(ranks.case[row], weights=values, minlength=len(ranks)).astype(np.float64, copy=False)
+    sums: Doubles = np.bincount(ranks.case[row], weights=values, minlength=len(ranks)).astype(np.float64, copy=False)
     return sums
 
 
-def expected_sum(ranks: Ranks, weights: Weights, k: Any = None) -> Floats:
+def expected_sum(ranks: Ranks, weights: Weights, k: Any = None) -> Doubles:
     """Per case, the expected sum of position weights over its relevant items."""
     row, low, high, size = spans(ranks, k)
     return per_case(ranks, row, weights.expected(low, high, size))
 
 
-def expected_hits(ranks: Ranks, k: Any) -> Floats:
+def expected_hits(ranks: Ranks, k: Any) -> Doubles:
     """Per case, the expected number of relevant items among the first k."""
     row, low, high, size = spans(ranks, k)
     return per_case(ranks, row, (high - low) / size)
 
 
-def first_of_several(low: Ints, high: Ints, size: Ints, relevant: Ints) -> Floats:
+def first_of_several(low: Ints, high: Ints, size: Ints, relevant: Ints) -> Doubles:
     """Expected 1/position of the first of r relevant items in a group of m after `low` others; 0 below `high`.
 
         sum_j p(j) / (low + j),     p(1) = r/m,     p(j+1) = p(j) (m-j-r+1) / (m-j)
@@ -105,36 +105,36 @@ class Weights:
 
     def __init__(self, weight: Callable[[Any], Any]) -> None:
         self.weight = weight
-        self._table, self._sums = lru_cache(maxsize=4)(self._filled), lru_cache(maxsize=4)(self._summed)
+        self._table, self._sums = lru_cache(maxsize=4)(self._fill), lru_cache(maxsize=4)(self._sum)
 
-    def at(self, position: Any) -> Floats:
+    def at(self, position: Any) -> Doubles:
         """w(position)."""
         longest = int(np.max(position, initial=1))
         if longest > np.size(position):
             return np.asarray(self.weight(position.astype(np.float64)))
-        return np.asarray(self._table(_rounded(longest))[position])
+        return np.asarray(self._table(_round_up(longest))[position])
 
-    def over(self, low: Any, high: Any) -> Floats:
+    def over(self, low: Any, high: Any) -> Doubles:
         """w(low + 1) + ... + w(high)."""
-        sums, rest = self._sums(_rounded(int(np.max(high, initial=1))))
+        sums, rest = self._sums(_round_up(int(np.max(high, initial=1))))
         return np.asarray((sums[high] - sums[low]) + (rest[high] - rest[low]))
 
-    def expected(self, low: Any, high: Any, size: Any) -> Floats:
+    def expected(self, low: Any, high: Any, size: Any) -> Doubles:
         """The mean weight of an item anywhere in a group of that size, of which low+1 .. high count."""
-        found = self.at(low + 1)
+        mean = self.at(low + 1)
         tied = np.flatnonzero(size > 1)
         if len(tied):
-            found[tied] = self.over(low[tied], high[tied]) / size[tied]
-        return found
+            mean[tied] = self.over(low[tied], high[tied]) / size[tied]
+        return mean
 
-    def _filled(self, n: int) -> Floats:
+    def _fill(self, n: int) -> Doubles:
         weights = np.zeros(n + 1)
         for part in row_blocks(n):  # without temporaries of that length
             weights[part.start + 1 : part.stop + 1] = self.weight(np.arange(part.start + 1.0, part.stop + 1.0))
         return weights
 
-    def _summed(self, n: int) -> tuple[Floats, Floats]:
-        weights = self._filled(n)
+    def _sum(self, n: int) -> tuple[Doubles, Doubles]:
+        weights = self._fill(n)
         sums = np.cumsum(weights)
         for part in row_blocks(n):
             here = slice(part.start + 1, part.stop + 1)
@@ -142,7 +142,7 @@ class Weights:
         return frozen(sums), frozen(np.cumsum(weights, out=weights))
 
 
-def _rounded(n: int) -> int:
+def _round_up(n: int) -> int:
     """The next power of two: few tables serve all."""
     return 1 << n.bit_length()
 

@@ -9,11 +9,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fullrank.arrays import Doubles, Ints
 from fullrank.data.graded import Graded
 from fullrank.data.ids import Name
 from fullrank.data.preferences import Preferences
 from fullrank.errors import DataError, check_integer
-from fullrank.ranks import Floats, Ints
 
 Share: TypeAlias = Callable[[Any, Any], float]  # (better, worse) -> share of similar users who prefer so
 Shares: TypeAlias = Callable[[Any, Any, Any], ArrayLike]  # the same of (user, better, worse), for columns of codes
@@ -32,18 +32,18 @@ class SimilarUsers:
         ones = np.ones(len(column), dtype=np.int32)
         shape = (len(self.users), len(pairs))
         self.held: Any = csr_array((ones, (preferences.user, column)), shape=shape)  # users x preferences
-        self._counts = lru_cache(maxsize=1024)(self._counted)
+        self._counts = lru_cache(maxsize=1024)(self._count)
 
-    def __call__(self, user: ArrayLike, better: ArrayLike, worse: ArrayLike) -> Floats:
+    def __call__(self, user: ArrayLike, better: ArrayLike, worse: ArrayLike) -> Doubles:
         """The share of each row, by codes; .5 where no similar user prefers either."""
         who, first, second = (np.asarray(codes, dtype=np.int64) for codes in (user, better, worse))
-        found = np.full(len(who), 0.5)
+        share = np.full(len(who), 0.5)
         for one in np.unique(who).tolist():
             rows = np.flatnonzero(who == one)
-            for_it, against = (self._found(one, *pair) for pair in _both(first[rows], second[rows]))
+            for_it, against = (self._holders(one, *pair) for pair in _both(first[rows], second[rows]))
             known = for_it + against > 0
-            found[rows[known]] = for_it[known] / (for_it + against)[known]
-        return found
+            share[rows[known]] = for_it[known] / (for_it + against)[known]
+        return share
 
     def of(self, user: Name) -> Share:
         """The share as a function of two items of the data, for one of its users."""
@@ -62,16 +62,16 @@ class SimilarUsers:
         least = np.sort(agreeing)[-min(self.neighbours, len(agreeing))]
         return np.flatnonzero((agreeing > 0) & (agreeing >= least))
 
-    def _counted(self, user: int) -> Floats:
+    def _count(self, user: int) -> Doubles:
         """How many similar users hold each preference."""
         return np.asarray(self.held[self.similar(user)].sum(axis=0), dtype=np.float64).reshape(-1)
 
-    def _found(self, user: int, better: Ints, worse: Ints) -> Floats:
-        wanted = _pair(better, worse, len(self.items))
-        place = np.minimum(np.searchsorted(self.pairs, wanted), max(len(self.pairs) - 1, 0))
+    def _holders(self, user: int, better: Ints, worse: Ints) -> Doubles:
+        codes = _pair(better, worse, len(self.items))
+        place = np.minimum(np.searchsorted(self.pairs, codes), max(len(self.pairs) - 1, 0))
         if not len(self.pairs):
-            return np.zeros(len(wanted))
-        return np.where(self.pairs[place] == wanted, self._counts(user)[place], 0.0)
+            return np.zeros(len(codes))
+        return np.where(self.pairs[place] == codes, self._counts(user)[place], 0.0)
 
 
 def share_from(data: Graded | Preferences, neighbours: int = 50) -> SimilarUsers:
@@ -90,12 +90,12 @@ def share_from(data: Graded | Preferences, neighbours: int = 50) -> SimilarUsers
     return SimilarUsers(data.pairs() if isinstance(data, Graded) else data, neighbours)
 
 
-def checked_shares(share: Shares, user: Any, better: Any, worse: Any) -> Floats:
+def checked_shares(share: Shares, user: Any, better: Any, worse: Any) -> Doubles:
     """What a function gives, one number from 0 to 1 for each row."""
-    found = np.asarray(share(user, better, worse), dtype=np.float64)
-    if found.shape != np.shape(better) or not ((found >= 0) & (found <= 1)).all():
+    shares = np.asarray(share(user, better, worse), dtype=np.float64)
+    if shares.shape != np.shape(better) or not ((shares >= 0) & (shares <= 1)).all():
         raise DataError("'share' must give a number from 0 to 1 for each pair of items; it does not.")
-    return found
+    return shares
 
 
 def _pair(better: Any, worse: Any, items: int) -> Ints:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from fullrank.models.allrank import AllRank
-from fullrank.models.allrank_binary import AllRankBinary
-from fullrank.models.bestseller import Bestseller
-from fullrank.models.bpr import BPR
-from fullrank.models.ccf import CCF
-from fullrank.models.ease import EASE
-from fullrank.models.gaussian import GaussianRank
-from fullrank.models.ials import IALS
-from fullrank.models.itemcf import ItemCF
-from fullrank.models.mfadg import MFADG, MFAUC
-from fullrank.models.negatives import HistoryBPR, SoftmaxNegatives, SquaredNegatives
-from fullrank.models.opportunity import OpportunityCost
-from fullrank.models.ordrec import OrdRec
-from fullrank.models.puresvd import PureSVD
-from fullrank.models.rsvd import RSVD
-from fullrank.models.session_cost import SessionCost
-from fullrank.models.svdpp import SVDpp
+from fullrank.models.asymmetric.gaussian import GaussianRank
+from fullrank.models.asymmetric.negatives import HistoryBPR, SoftmaxNegatives, SquaredNegatives
+from fullrank.models.least_squares.allrank import AllRank
+from fullrank.models.least_squares.allrank_binary import AllRankBinary
+from fullrank.models.least_squares.ials import IALS
+from fullrank.models.least_squares.puresvd import PureSVD
+from fullrank.models.neighbours.bestseller import Bestseller
+from fullrank.models.neighbours.ease import EASE
+from fullrank.models.neighbours.itemcf import ItemCF
+from fullrank.models.pairwise.bpr import BPR
+from fullrank.models.pairwise.mfadg import MFADG, MFAUC
+from fullrank.models.preferences.ccf import CCF
+from fullrank.models.preferences.opportunity import OpportunityCost
+from fullrank.models.preferences.session_cost import SessionCost
+from fullrank.models.ratings.ordrec import OrdRec
+from fullrank.models.ratings.rsvd import RSVD
+from fullrank.models.ratings.svdpp import SVDpp
 
 RECIPES: dict[str, type] = {
     "Bestseller": Bestseller,

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from fullrank.experiments.tables import Results, ranked
+from fullrank.comparison.results import ModelSummary, PairResult, Results, as_plain
+from fullrank.comparison.tables import ranked
 from fullrank.report.vega import (
     INK,
     PAPER,
@@ -30,12 +31,12 @@ PERCENT = {"format": "~%", "tickCount": 5}
 
 def models_of(results: Results) -> tuple[str, ...]:
     """Names of the measured models, best first: the order of colours, legends and columns."""
-    return tuple(model["name"] for model in ranked(results))
+    return tuple(model.name for model in ranked(results))
 
 
 def curves(results: Results) -> Chart | None:
     """TOPK(k): the share of relevant items found in the first k of the catalogue."""
-    rows = [{"model": m["name"], "x": x, "y": y} for m in ranked(results) for x, y in m["curve"]]
+    rows = [{"model": m.name, "x": x, "y": y} for m in ranked(results) for x, y in m.curve]
     if not rows:
         return None
     models = models_of(results)
@@ -60,14 +61,14 @@ def curves(results: Results) -> Chart | None:
 
 def _start(results: Results) -> float:
     """Where a logarithmic axis begins: the last share before any curve moves, that is, before the first item."""
-    flat = [x for m in ranked(results) for (x, y), (_, then) in pairwise(m["curve"]) if x > 0 and y < then]
+    flat = [x for m in ranked(results) for (x, y), (_, then) in pairwise(m.curve) if x > 0 and y < then]
     return float(min(flat, default=HEAD / 100))
 
 
 def histograms(results: Results) -> Chart | None:
     """Held-out relevant items by position, a panel for each model."""
     models = models_of(results)
-    rows = [row for m in ranked(results) if m["histogram"] for row in _bins(m)]
+    rows = [row for m in ranked(results) for row in _bins(m)]
     if not rows:
         return None
     top = max(row["share"] for row in rows)
@@ -84,11 +85,13 @@ def histograms(results: Results) -> Chart | None:
     )  # fmt: skip
 
 
-def _bins(model: Row) -> list[Spec]:
-    edges, counts = model["histogram"]["edges"], model["histogram"]["counts"]
+def _bins(model: ModelSummary) -> list[Spec]:
+    if model.histogram is None:
+        return []
+    edges, counts = model.histogram.edges, model.histogram.counts
     total = sum(counts) or 1
     return [
-        {"model": model["name"], "bin": _range(edges, i), "count": n, "share": n / total} for i, n in enumerate(counts)
+        {"model": model.name, "bin": _range(edges, i), "count": n, "share": n / total} for i, n in enumerate(counts)
     ]
 
 
@@ -111,9 +114,8 @@ def _bars(rows: Sequence[Row], fill: str, title: str, top: float) -> Spec:
 
 def differences(results: Results) -> Chart | None:
     """Every other model minus the best one, by the deciding metric."""
-    best, metric = results["verdict"]["best"], results["verdict"]["metric"]
-    pairs = [p for p in results["pairs"] if p["metric"] == metric and best in (p["one"], p["two"])]
-    rows = [row for row in (_against(p, best) for p in pairs) if row["difference"] is not None]
+    best, metric = results.verdict.best, results.verdict.metric
+    rows = [_against(p, best) for p in results.pairs if p.metric == metric and best in (p.one, p.two)]
     if not rows:
         return None
     models = models_of(results)
@@ -146,26 +148,23 @@ def differences(results: Results) -> Chart | None:
     )  # fmt: skip
 
 
-def _against(pair: Row, best: str) -> Spec:
+def _against(pair: PairResult, best: str) -> Spec:
     """A pair seen as the other model minus the best one."""
-    kept = {key: pair[key] for key in ("difference", "low", "high", "won", "lost", "adjusted", "cases", "needed")}
-    if pair["two"] == best:
-        return {"model": pair["one"], **kept}
-    turned = {"difference": _minus(pair["difference"]), "low": _minus(pair["high"]), "high": _minus(pair["low"])}
-    return {"model": pair["two"], **kept, **turned, "won": pair["lost"], "lost": pair["won"]}
-
-
-def _minus(value: float | None) -> float | None:
-    return None if value is None else -value
+    same = {"adjusted": pair.adjusted, "cases": pair.cases, "needed": pair.needed}
+    if pair.two == best:
+        ends = {"difference": pair.difference, "low": pair.low, "high": pair.high, "won": pair.won, "lost": pair.lost}
+        return {"model": pair.one, **ends, **same}
+    turned = {"difference": -pair.difference, "low": -pair.high, "high": -pair.low, "won": pair.lost, "lost": pair.won}
+    return {"model": pair.two, **turned, **same}
 
 
 def times(results: Results) -> Chart | None:
     """The deciding metric against the seconds of training."""
-    metric = results["verdict"]["metric"]
+    metric = results.verdict.metric
     rows = [
-        {"model": m["name"], **m["metrics"][metric], "seconds": m["seconds"]["fit"], "tune": m["seconds"].get("tune")}
+        {"model": m.name, **as_plain(value), "seconds": m.seconds["fit"], "tune": m.seconds.get("tune")}
         for m in ranked(results)
-        if m["metrics"].get(metric) and m["metrics"][metric]["mean"] is not None
+        if (value := m.metrics.get(metric)) is not None and value.mean is not None
     ]
     if len(rows) < 2:
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fullrank.experiments.tables import Results
+from fullrank.comparison.results import Results, as_plain
 from fullrank.report.charts import PERCENT
 from fullrank.report.vega import (
     ACCENT,
@@ -17,10 +17,10 @@ from fullrank.report.vega import (
 
 def values(results: Results) -> Chart | None:
     """Histogram of ratings or grades."""
-    found = results["data"]["values"]
-    if not found:
+    counts = results.data.values
+    if not counts:
         return None
-    rows = [{"value": value, "rows": n} for value, n in found.items()]
+    rows = [{"value": value, "rows": n} for value, n in counts.items()]
     encoding = {
         "x": name("value", "value", axis={"labelAngle": 0}),
         "y": number("rows", "rows", axis={"format": "~s", "tickCount": 4}),
@@ -29,16 +29,16 @@ def values(results: Results) -> Chart | None:
     return Chart(
         "values", "Values people gave", "How often each value occurs.",
         (drawn(rows, {"type": "bar", "color": ACCENT}, encoding, height=200),),
-        ("value", "rows"), tuple(found.items()), size="third",
+        ("value", "rows"), tuple(counts.items()), size="third",
     )  # fmt: skip
 
 
 def popularity(results: Results) -> Chart | None:
     """Share of all rows on the most popular items."""
-    found = results["data"]["popularity"]
-    if not found:
+    curve = results.data.popularity
+    if not curve:
         return None
-    rows = [{"x": x, "y": y} for x, y in found]
+    rows = [{"x": x, "y": y} for x, y in curve]
     encoding = {
         "x": number("x", "items, most popular first", axis=PERCENT, scale={"nice": False}),
         "y": number("y", "share of rows", axis=PERCENT),
@@ -51,15 +51,17 @@ def popularity(results: Results) -> Chart | None:
     line = drawn(rows, {"type": "line", "color": ACCENT, "strokeWidth": 2}, encoding)
     return Chart(
         "popularity", "Popularity", "Share of all rows on the most popular items; dashed: all items alike.",
-        (layered(even, line, height=200),), ("share of items", "share of rows"), tuple((x, y) for x, y in found),
+        (layered(even, line, height=200),), ("share of items", "share of rows"), tuple(curve),
         size="third",
     )  # fmt: skip
 
 
 def missing(results: Results) -> Chart | None:
     """Mean value by number of ratings: evidence that values are missing not at random."""
-    found = results["data"]["missing"]
-    points = [p for p in found["points"] if p["mean"] is not None] if found else []
+    evidence = results.data.missing
+    if evidence is None:
+        return None
+    points = [as_plain(point) for point in evidence.points if point.mean is not None]
     if not points:
         return None
     encoding = {
@@ -72,5 +74,5 @@ def missing(results: Results) -> Chart | None:
         "missing", "Are values missing at random?",
         "Were it so, items with few and with many ratings would be rated alike.",
         (drawn(points, mark, encoding, height=200),), ("ratings of an item", "items", "mean value"),
-        tuple((p["ratings"], p["items"], p["mean"]) for p in found["points"]), size="third",
+        tuple((p.ratings, p.items, p.mean) for p in evidence.points), size="third",
     )  # fmt: skip

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from fullrank.report.vega import (
     COLOURS,
@@ -19,8 +19,7 @@ from fullrank.report.vega import (
     pivoted,
     steps,
 )
-
-Figure: TypeAlias = Mapping[str, Any]  # as the JSON of an exhibit has it
+from fullrank.reproduction.findings import Figure
 
 FEW = 40  # points of a line that are marked one by one
 UPRIGHT, SHORT = 16, 8  # bars, and letters of their names, that may stand; more than these lie
@@ -29,32 +28,32 @@ LYING = {"labelLimit": 160, "ticks": False, "domain": False}
 
 def charts(figures: Sequence[Figure]) -> list[Chart]:
     """A chart for each figure that has points; the same line has the same colour in all of them, as far as they go."""
-    drawable = [figure for figure in figures if any(figure["lines"].values())]
-    shared = list(dict.fromkeys(line for figure in drawable for line in figure["lines"]))
+    drawable = [figure for figure in figures if any(figure.lines.values())]
+    shared = list(dict.fromkeys(line for figure in drawable for line in figure.lines))
     return [
-        _chart(figure, place, shared if len(shared) <= COLOURS else list(figure["lines"]))
+        _chart(figure, place, shared if len(shared) <= COLOURS else list(figure.lines))
         for place, figure in enumerate(drawable, start=1)
     ]
 
 
 def _chart(figure: Figure, place: int, order: Sequence[str]) -> Chart:
-    rows = [{"model": line, "x": x, "y": _rounded(y)} for line, points in figure["lines"].items() for x, y in points]
-    lines = tuple(figure["lines"])
-    log = [axis for axis in figure["log"] if _can_be_log(row[axis] for row in rows)]
+    rows = [{"model": line, "x": x, "y": _round(y)} for line, points in figure.lines.items() for x, y in points]
+    lines = tuple(figure.lines)
+    log = [axis for axis in figure.log if _can_be_log(row[axis] for row in rows)]
     draw, swatch = _lines, "line"
     if any(isinstance(row["x"], str) for row in rows):
         draw, swatch = (_dots, "point") if log else (_bars, "block")
     head, table = _table(figure, rows)
     return Chart(
-        f"figure-{place}", figure["title"], _text(figure, log), (draw(figure, rows, order, log),), head, table, lines,
+        f"figure-{place}", figure.title, _text(figure, log), (draw(figure, rows, order, log),), head, table, lines,
         places=tuple(map(order.index, lines)), swatch=swatch,
     )  # fmt: skip
 
 
-def _rounded(value: float) -> float:
+def _round(value: float) -> float:
     """Without the noise of floating point, over which an axis would go on to the next tick.
 
-    >>> _rounded(1.0000000000000002)
+    >>> _round(1.0000000000000002)
     1.0
     """
     return float(f"{value:.12g}")
@@ -68,24 +67,24 @@ def _can_be_log(values: Iterable[Any]) -> bool:
 
 def _text(figure: Figure, log: Sequence[str]) -> str:
     """What the axes are, for those who do not see them."""
-    only = next(iter(figure["lines"])) if len(figure["lines"]) == 1 else ""
-    axes = f"{figure['y']} against {figure['x']}" if figure["x"] and figure["y"] else ""
+    only = next(iter(figure.lines)) if len(figure.lines) == 1 else ""
+    axes = f"{figure.y} against {figure.x}" if figure.x and figure.y else ""
     scale = "Both axes are logarithmic." if len(log) == 2 else ""
     if len(log) == 1:
-        scale = f"The axis of {figure[log[0]] or log[0]} is logarithmic."
-    said = ": ".join(part for part in (only, axes) if part)
-    return " ".join(part for part in (f"{said}." if said else "", scale) if part)
+        scale = f"The axis of {getattr(figure, log[0]) or log[0]} is logarithmic."
+    axes_text = ": ".join(part for part in (only, axes) if part)
+    return " ".join(part for part in (f"{axes_text}." if axes_text else "", scale) if part)
 
 
 def _lines(figure: Figure, rows: Sequence[Row], order: Sequence[str], log: Sequence[str]) -> Spec:
     """Lines through their points in the order given, which need not be that of x."""
     placed = [{**row, "place": place} for place, row in enumerate(rows)]
-    channels = {axis: _axis(axis, figure[axis], rows, axis in log) for axis in ("x", "y")}
+    channels = {axis: _axis(axis, getattr(figure, axis), rows, axis in log) for axis in ("x", "y")}
     line = drawn(
         placed, {"type": "line", "strokeWidth": 2},
         {**channels, **by_model(order, dash=True), "order": {"field": "place", "type": "quantitative"}},
     )  # fmt: skip
-    marked = [row for row in rows if len(figure["lines"][row["model"]]) <= FEW]
+    marked = [row for row in rows if len(figure.lines[row["model"]]) <= FEW]
     mark = {"type": "point", "filled": True, "size": 34, "opacity": 1}
     points = drawn(marked, mark, {**channels, **by_model(order), "tooltip": _tooltip(figure, "quantitative")})
     return layered(line, points, height=320)
@@ -100,27 +99,27 @@ def _axis(field: str, title: str, rows: Sequence[Row], log: bool) -> Spec:
 
 def _bars(figure: Figure, rows: Sequence[Row], order: Sequence[str], log: Sequence[str]) -> Spec:
     """Bars beside each other; lying where they are many."""
-    names, lines = _names(rows), len(figure["lines"])
+    names, lines = _names(rows), len(figure.lines)
     upright = len(rows) <= UPRIGHT and max(map(len, names)) <= SHORT
-    along = name("x", figure["x"], axis={"labelAngle": 0} if upright else LYING)
-    value = number("y", figure["y"], axis={"tickCount": 5}, stack=None)
+    along = name("x", figure.x, axis={"labelAngle": 0} if upright else LYING)
+    value = number("y", figure.y, axis={"tickCount": 5}, stack=None)
     place = {"x": along, "y": value} if upright else {"y": along, "x": value}
     if lines > 1:
-        place["xOffset" if upright else "yOffset"] = name("model", scale={"domain": list(figure["lines"])})
+        place["xOffset" if upright else "yOffset"] = name("model", scale={"domain": list(figure.lines)})
     encoding = {**place, **by_model(order), "tooltip": _tooltip(figure, "nominal")}
     tall = 280 if upright else steps(len(rows) + len(names), 15)
-    return drawn(_named(rows), {"type": "bar"}, encoding, height=tall)
+    return drawn(_name_rows(rows), {"type": "bar"}, encoding, height=tall)
 
 
 def _dots(figure: Figure, rows: Sequence[Row], order: Sequence[str], log: Sequence[str]) -> Spec:
     """Points instead of bars on a logarithmic axis, where a length says nothing."""
-    place = {"y": name("x", figure["x"], axis={**LYING, "grid": True}), "x": _axis("y", figure["y"], rows, log=True)}
+    place = {"y": name("x", figure.x, axis={**LYING, "grid": True}), "x": _axis("y", figure.y, rows, log=True)}
     mark = {"type": "point", "filled": True, "size": 90, "opacity": 1}
     encoding = {**place, **by_model(order, shape=True), "tooltip": _tooltip(figure, "nominal")}
-    return drawn(_named(rows), mark, encoding, height=steps(len(_names(rows)), 30))
+    return drawn(_name_rows(rows), mark, encoding, height=steps(len(_names(rows)), 30))
 
 
-def _named(rows: Sequence[Row]) -> list[Spec]:
+def _name_rows(rows: Sequence[Row]) -> list[Spec]:
     return [{**row, "x": str(row["x"])} for row in rows]
 
 
@@ -129,17 +128,17 @@ def _names(rows: Sequence[Row]) -> list[str]:
 
 
 def _tooltip(figure: Figure, kind: str) -> list[Spec]:
-    x = {"field": "x", "type": kind, "title": figure["x"] or "x"}
-    return [name("model", "line"), x, number("y", figure["y"] or "y", format=".4~g")]
+    x = {"field": "x", "type": kind, "title": figure.x or "x"}
+    return [name("model", "line"), x, number("y", figure.y or "y", format=".4~g")]
 
 
 def _table(figure: Figure, rows: Sequence[Row]) -> tuple[tuple[str, ...], tuple[tuple[Any, ...], ...]]:
     """A column for each line, or where a line comes back to an x, a row for each point."""
-    x, y = figure["x"] or "x", figure["y"] or "y"
+    x, y = figure.x or "x", figure.y or "y"
     if len({(row["model"], row["x"]) for row in rows}) < len(rows):
         return ("line", x, y), tuple((row["model"], row["x"], row["y"]) for row in rows)
     if not any(isinstance(row["x"], str) for row in rows):
         rows = sorted(rows, key=lambda row: row["x"])
     columns, table = pivoted(rows, "x", "model", "y")
-    ordered = [1 + columns.index(line) for line in figure["lines"] if line in columns]
+    ordered = [1 + columns.index(line) for line in figure.lines if line in columns]
     return (x, *(columns[i - 1] for i in ordered)), tuple((row[0], *(row[i] for i in ordered)) for row in table)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, TypeVar
 
-from fullrank.report.page import shown
+from fullrank.reproduction.findings import Claim, Number, Reproduced
+from fullrank.runtime.formatting import show
 
-Told: TypeAlias = Mapping[str, Any]  # an exhibit, or one of its numbers, as its JSON has it
 Thing = TypeVar("Thing")
 
 NOT_RUN = "not run"
@@ -29,13 +29,17 @@ class Document(NamedTuple):
 
 
 DOCUMENTS = {
-    "s0": Document("Training and testing of recommender systems on data missing not at random", "Steck, KDD 2010"),
-    "s1": Document("On sampled metrics for item recommendation", "Krichene and Rendle, KDD 2020"),
-    "s2": Document(
+    "steck2010": Document(
+        "Training and testing of recommender systems on data missing not at random", "Steck, KDD 2010"
+    ),
+    "krichene2020": Document("On sampled metrics for item recommendation", "Krichene and Rendle, KDD 2020"),
+    "ackerman2012": Document(
         "Context-aware rank-oriented recommender systems", "Ackerman, master's thesis, Arizona State University 2012"
     ),
-    "s3": Document("Top-N recommendation with missing implicit feedback", "Lim, McAuley and Lanckriet, RecSys 2015"),
-    "s4": Document("Gaussian ranking by matrix factorization", "Steck, RecSys 2015"),
+    "lim2015": Document(
+        "Top-N recommendation with missing implicit feedback", "Lim, McAuley and Lanckriet, RecSys 2015"
+    ),
+    "steck2015": Document("Gaussian ranking by matrix factorization", "Steck, RecSys 2015"),
 }
 OTHERS = Document("Other tables and figures", "")
 
@@ -48,18 +52,22 @@ def document(key: str) -> Document:
 def in_order(things: Iterable[Thing], name: Callable[[Thing], str]) -> list[Thing]:
     """By document, then by name with its numbers as numbers.
 
-    >>> in_order(["s2-fig6.10", "s1-table1", "t-1", "s2-fig6.2"], str)
-    ['s1-table1', 's2-fig6.2', 's2-fig6.10', 't-1']
+    >>> in_order(["ackerman2012-figure6.10", "krichene2020-table1", "t-1", "ackerman2012-figure6.2"], str)
+    ['krichene2020-table1', 'ackerman2012-figure6.2', 'ackerman2012-figure6.10', 't-1']
     """
 
-    def place(thing: Thing) -> list[tuple[int, str]]:
-        return [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", name(thing))]
+    order = list(DOCUMENTS)
+
+    def place(thing: Thing) -> tuple[int, list[tuple[int, str]]]:
+        key = name(thing).partition("-")[0]
+        parts = [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", name(thing))]
+        return order.index(key) if key in order else len(order), parts
 
     return sorted(things, key=place)
 
 
 def by_document(things: Iterable[Thing], name: Callable[[Thing], str]) -> dict[str, list[Thing]]:
-    """Those of each document, by what their names begin with ("s1"); whatever is of none stands last, under ""."""
+    """Those of each document, by what their names begin with ("lim2015"); whatever is of none stands last, under ""."""
     groups: dict[str, list[Thing]] = {key: [] for key in (*DOCUMENTS, "")}
     for thing in in_order(things, name):
         key = name(thing).partition("-")[0]
@@ -67,43 +75,38 @@ def by_document(things: Iterable[Thing], name: Callable[[Thing], str]) -> dict[s
     return {key: group for key, group in groups.items() if group}
 
 
-def result(one: Told) -> str:
+def result(one: Reproduced) -> str:
     """green, amber, red or not run."""
-    return one["colour"] or NOT_RUN
+    return one.colour or NOT_RUN
 
 
-def summary(every: Iterable[Told]) -> dict[str, int]:
+def count_results(every: Iterable[Reproduced]) -> dict[str, int]:
     """How many are green, amber, red and not run; only what there is."""
     counts = Counter(map(result, every))
     return {name: counts[name] for name in RESULTS if counts[name]}
 
 
-def is_judged(number: Told) -> bool:
-    """Whether a number is held against a published one."""
-    return number["published"] is not None and number["within"] is not None
-
-
-def judged(one: Told) -> tuple[int, int]:
+def count_numbers(one: Reproduced) -> tuple[int, int]:
     """How many numbers are within their tolerance, of how many that are judged."""
-    numbers = [number["holds"] for number in one["numbers"] if is_judged(number)]
+    numbers = [number.holds for number in one.findings.numbers if number.judged]
     return sum(numbers), len(numbers)
 
 
-def stated(one: Told) -> tuple[int, int]:
+def count_statements(one: Reproduced) -> tuple[int, int]:
     """How many statements hold, of how many."""
-    return sum(claim["holds"] for claim in one["claims"]), len(one["claims"])
+    return sum(claim.holds for claim in one.findings.claims), len(one.findings.claims)
 
 
-def statement(claim: Told) -> str:
+def statement(claim: Claim) -> str:
     """What is stated; where it does not hold, whether that decides anything."""
-    return f"{claim['text']}{'' if claim['holds'] or claim.get('essential', True) else ' (not essential here)'}"
+    return f"{claim.text}{'' if claim.holds or claim.essential else ' (not essential here)'}"
 
 
-def sentence(one: Told) -> str:
+def sentence(one: Reproduced) -> str:
     """The result in words."""
-    if one["colour"] is None:
-        return f"Data is missing: {', '.join(one['missing'])}."
-    (near, numbers), (true, claims) = judged(one), stated(one)
+    if one.colour is None:
+        return f"Data is missing: {', '.join(one.missing)}."
+    (near, numbers), (true, claims) = count_numbers(one), count_statements(one)
     if not numbers and not claims:
         return "Nothing is judged here; what the run gave is shown."
     parts = []
@@ -148,30 +151,30 @@ def signed(value: float | None, digits: int) -> str:
     return text if float(text.replace(",", "")) else text[1:]
 
 
-def tolerance(number: Told) -> str:
+def tolerance(number: Number) -> str:
     """How far from the published number ours may be."""
-    if not is_judged(number):
-        return NOTHING if number["published"] is None else "not judged"
-    return f"±{shown(number['within'])}" if number["within"] else "to the last digit"
+    if not number.judged:
+        return NOTHING if number.published is None else "not judged"
+    return f"±{show(number.within)}" if number.within else "to the last digit"
 
 
-def verdict(number: Told) -> str:
+def verdict(number: Number) -> str:
     """Whether a number holds, in a word."""
-    if not is_judged(number):
+    if not number.judged:
         return NOTHING
-    return "yes" if number["holds"] else "no"
+    return "yes" if number.holds else "no"
 
 
-def about(number: Told) -> str:
+def about(number: Number) -> str:
     """All that is known of a number, in a line."""
-    digits = number["digits"]
-    if number["published"] is None:
-        return f"ours {fixed(number['ours'], digits)}; no number was published"
-    told = (
-        f"ours {fixed(number['ours'], digits)}, published {fixed(number['published'], digits)}, "
-        f"difference {signed(number['difference'], digits)}"
+    digits = number.digits
+    if number.published is None:
+        return f"ours {fixed(number.ours, digits)}; no number was published"
+    line = (
+        f"ours {fixed(number.ours, digits)}, published {fixed(number.published, digits)}, "
+        f"difference {signed(number.difference, digits)}"
     )
-    if not is_judged(number):
-        return f"{told}; not judged"
-    allowed = f"within {shown(number['within'])}" if number["within"] else "the same to the last digit"
-    return f"{told}; must be {allowed}: {'it is' if number['holds'] else 'it is not'}"
+    if not number.judged:
+        return f"{line}; not judged"
+    allowed = f"within {show(number.within)}" if number.within else "the same to the last digit"
+    return f"{line}; must be {allowed}: {'it is' if number.holds else 'it is not'}"

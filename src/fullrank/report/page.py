@@ -10,17 +10,37 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from fullrank.data.atomic import write_bytes
-from fullrank.experiments.tables import GROUPS, MARK, NOTHING, UNBIASED, Results, decimals, leaders, ranked
-from fullrank.experiments.tables import number as fixed
+from fullrank.comparison.results import Estimate, Results, as_plain
+from fullrank.comparison.tables import GROUPS, MARK, UNBIASED, decimals, leaders, ranked
+from fullrank.comparison.tables import number as fixed
 from fullrank.report import charts, data_charts, trust_charts
 from fullrank.report.vega import COLOURS, DASHES, SHAPES
+from fullrank.runtime.atomic import write_bytes
+from fullrank.runtime.formatting import show
 
 LIBRARIES = ("vendor/vega.min.js", "vendor/vega-lite.min.js", "vendor/vega-interpreter.js")
 LICENCES = ("vega", "vega-lite", "vega-interpreter", "d3", "topojson-client")
 HIDDEN = ("kind", "values")  # parts of the description that are shown elsewhere
+
+
+class Cell(NamedTuple):
+    """A metric of a model, as it is written; `leads` where no model is surely better."""
+
+    mean: str
+    low: str
+    high: str
+    group: str
+    leads: bool
+
+
+class Line(NamedTuple):
+    """A model in the table."""
+
+    name: str
+    recipe: str
+    cells: list[Cell]
 
 
 def render(results: Results) -> str:
@@ -33,10 +53,10 @@ def render(results: Results) -> str:
         charts=drawn,
         table=_table(results),
         models=charts.models_of(results),
-        failed=[model for model in results["models"] if model["failed"]],
-        description=_flat({k: v for k, v in results["data"]["description"].items() if k not in HIDDEN}),
-        split=_flat(results["split"]),
-        manifest=_flat(results["manifest"]),
+        failed=[model for model in results.models if model.failed],
+        description=_flat({k: v for k, v in results.data.description.items() if k not in HIDDEN}),
+        split=_flat(as_plain(results.split)),
+        manifest=_flat(as_plain(results.manifest)),
         policy=_policy(run),
         scripts=run,
         style=packaged("style.css"),
@@ -61,45 +81,24 @@ def _charts(results: Results) -> dict[str, Any]:
     return {"sensitivities": tuned, **{draw.__name__: draw(results) for draw in single}}
 
 
-def _table(results: Results) -> list[dict[str, Any]]:
+def _table(results: Results) -> list[Line]:
     """A line for each model: its name, recipe and a cell for each metric."""
-    names = [metric["name"] for metric in results["metrics"]]
+    names = [metric.name for metric in results.metrics]
     best = {name: leaders(results, name) for name in names}
-    places = {name: decimals(model["metrics"].get(name) for model in results["models"]) for name in names}
+    places = {name: decimals(model.metrics.get(name) for model in results.models) for name in names}
     lines = []
     for model in ranked(results):
         cells = []
         for name in names:
-            value = model["metrics"].get(name) or {"mean": None, "low": None, "high": None, "group": ""}
-            shown = {key: fixed(value[key], places[name]) for key in ("mean", "low", "high")}
-            cells.append({**shown, "group": value["group"], "leads": model["name"] in best[name]})
-        lines.append({"name": model["name"], "recipe": model["recipe"], "cells": cells})
+            value = model.metrics.get(name) or Estimate(None, None, None, "")
+            mean, low, high = (fixed(number, places[name]) for number in (value.mean, value.low, value.high))
+            cells.append(Cell(mean, low, high, value.group, leads=model.name in best[name]))
+        lines.append(Line(model.name, model.recipe, cells))
     return lines
 
 
-def _flat(found: Mapping[str, Any]) -> list[tuple[str, str]]:
-    return [(name.replace("_", " "), shown(value)) for name, value in found.items() if value not in (None, "", {}, [])]
-
-
-def shown(value: Any) -> str:
-    """A value as a reader wants it.
-
-    >>> shown(90000), shown(0.05613), shown({"min": 20, "max": 702}), shown(None)
-    ('90,000', '0.05613', 'min 20, max 702', '–')
-    """
-    if value is None:
-        return NOTHING
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {shown(part)}" for name, part in value.items())
-    if isinstance(value, list | tuple):
-        return " to ".join(shown(part) for part in value)
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
-    return str(value)
+def _flat(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
+    return [(name.replace("_", " "), show(value)) for name, value in facts.items() if value not in (None, "", {}, [])]
 
 
 def script_json(value: Any) -> str:
@@ -142,6 +141,6 @@ def template(name: str) -> Any:
         loader=FunctionLoader(packaged), undefined=StrictUndefined,
         autoescape=True, trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    environment.filters["shown"] = shown
+    environment.filters["shown"] = show
     environment.globals.update(colours=COLOURS, dashes=DASHES, shapes=SHAPES)
     return environment.get_template(name)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from fullrank.experiments.tables import Results, lower_is_better, marked, ranked
+from fullrank.comparison.results import Results, SampledRow, TruthRow, as_plain
+from fullrank.comparison.tables import lower_is_better, marked, ranked
 from fullrank.report.charts import models_of
 from fullrank.report.vega import (
     ACCENT,
@@ -24,53 +25,56 @@ from fullrank.report.vega import (
     spread,
     steps,
 )
+from fullrank.tuning.summary import TuningPoint, TuningSummary
 
 KINDS = ("exact", "sampled", "corrected")
 
 
 def sensitivities(results: Results) -> list[Chart]:
     """For every tuned model, the metric against each parameter that was varied."""
-    found = []
+    charts = []
     for place, model in enumerate(ranked(results)):
-        tuned = model["tuned"]
-        points = [p for p in tuned["points"] if p["value"] is not None] if tuned else []
-        names = list(dict.fromkeys(key for p in tuned["points"] for key in p["parameters"])) if tuned else []
-        varied = [key for key in names if len({repr(p["parameters"].get(key)) for p in points}) > 1]
-        if tuned and varied:
-            found.append(_sensitivity(results, model["name"], tuned, varied, place))
-    return found
+        tuned = model.tuned
+        if tuned is None:
+            continue
+        scored = [point for point in tuned.points if point.value is not None]
+        names = dict.fromkeys(key for point in tuned.points for key in point.parameters)
+        varied = [key for key in names if len({repr(point.parameters.get(key)) for point in scored}) > 1]
+        if varied:
+            charts.append(_sensitivity(results, model.name, tuned, varied, place))
+    return charts
 
 
-def _sensitivity(results: Results, model: str, tuned: Row, varied: Sequence[str], place: int) -> Chart:
-    points, metric = tuned["points"], str(tuned["metric"])
-    scored = [point for point in points if point["value"] is not None]
-    done = [point for point in scored if point["state"] == "complete"] or scored
-    best = (min if lower_is_better(results, metric) else max)(done, key=lambda point: point["value"])
-    stopped = f", {tuned['pruned']} of them stopped early (hollow)" if tuned["pruned"] else ""
+def _sensitivity(results: Results, model: str, tuned: TuningSummary, varied: Sequence[str], place: int) -> Chart:
+    metric = tuned.metric
+    scored = [point for point in tuned.points if point.value is not None]
+    done = [point for point in scored if point.state == "complete"] or scored
+    best = (min if lower_is_better(results, metric) else max)(done, key=lambda point: point.value or 0.0)
+    stopped = f", {tuned.pruned} of them stopped early (hollow)" if tuned.pruned else ""
     return Chart(
         f"sensitivity-{place}", model,
-        f"{tuned['trials']} settings{stopped}. The ring marks the best.",
+        f"{tuned.trials} settings{stopped}. The ring marks the best.",
         tuple(_parameter(key, scored, best, metric) for key in varied), (*varied, metric, "state"),
-        tuple((*(p["parameters"].get(key) for key in varied), p["value"], p["state"]) for p in points), size="third",
+        tuple((*(p.parameters.get(key) for key in varied), p.value, p.state) for p in tuned.points), size="third",
     )  # fmt: skip
 
 
-def _parameter(key: str, points: Sequence[Row], best: Row, metric: str) -> Spec:
+def _parameter(key: str, points: Sequence[TuningPoint], best: TuningPoint, metric: str) -> Spec:
     """The metric against one parameter; on a log axis where its values ask for it."""
-    values: list[Any] = [point["parameters"].get(key) for point in points]
+    values: list[Any] = [point.parameters.get(key) for point in points]
     numeric = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
     x = number("x", key, **spread(values)) if numeric else name("x", key, axis={"labelAngle": 0})
     y = number("y", metric, scale={"zero": False}, axis={"tickCount": 4})
     tooltip = [{"field": "x", "type": x["type"], "title": key}, number("y", metric, format=".4f")]
 
-    def marks(some: Sequence[Row], **mark: Any) -> Spec:
-        places = [point["parameters"].get(key) for point in some]
-        rows = [{"x": v if numeric else str(v), "y": point["value"]} for v, point in zip(places, some, strict=True)]
+    def marks(some: Sequence[TuningPoint], **mark: Any) -> Spec:
+        places = [point.parameters.get(key) for point in some]
+        rows = [{"x": v if numeric else str(v), "y": point.value} for v, point in zip(places, some, strict=True)]
         return drawn(rows, {"type": "point", "opacity": 0.9, **mark}, {"x": x, "y": y, "tooltip": tooltip})
 
     return layered(
-        marks([point for point in points if point["state"] != "complete"], color=SOFT, size=36),
-        marks([point for point in points if point["state"] == "complete"], color=ACCENT, filled=True, size=40),
+        marks([point for point in points if point.state != "complete"], color=SOFT, size=36),
+        marks([point for point in points if point.state == "complete"], color=ACCENT, filled=True, size=40),
         marks([best], color=INK, size=170, strokeWidth=2),
         height=170,
     )
@@ -78,35 +82,34 @@ def _parameter(key: str, points: Sequence[Row], best: Row, metric: str) -> Spec:
 
 def sampled(results: Results) -> Chart | None:
     """The order of models by exact, sampled and corrected values, a panel for each metric."""
-    found = results["sampled"]
-    if not found or not found["rows"]:
+    panel = results.sampled
+    if panel is None or not panel.rows:
         return None
     models = models_of(results)
-    rows = [row for one in found["rows"] for row in _places(one, lower_is_better(results, one["metric"]))]
+    rows = [row for one in panel.rows for row in _places(one, lower_is_better(results, one.metric))]
     panels = tuple(
-        _bump([r for r in rows if r["metric"] == one["metric"]], marked(results, one["metric"]), models)
-        for one in found["rows"]
+        _bump([r for r in rows if r["metric"] == one.metric], marked(results, one.metric), models) for one in panel.rows
     )
     table = tuple(
-        (one["metric"], model, *(one[kind].get(model) for kind in KINDS))
-        for one in found["rows"]
-        for model in one["exact"]
+        (one.metric, model, *(getattr(one, kind).get(model) for kind in KINDS))
+        for one in panel.rows
+        for model in one.exact
     )
     return Chart(
-        "sampled", f"Who would have led among {found['m']:,} sampled candidates",
+        "sampled", f"Who would have led among {panel.m:,} sampled candidates",
         "Models from best (top) to worst by the exact value, by the value among sampled candidates, and by that value "
         "corrected. Lines that cross are models whose order was lost.",
         panels, ("metric", "model", *KINDS), table, size="half",
     )  # fmt: skip
 
 
-def _places(one: Row, lower: bool) -> list[Spec]:
+def _places(one: SampledRow, lower: bool) -> list[Spec]:
     rows = []
     for kind in KINDS:
-        there = {model: value for model, value in one[kind].items() if value is not None}
+        there = {model: value for model, value in getattr(one, kind).items() if value is not None}
         order = sorted(there, key=lambda model: there[model], reverse=not lower)
         rows += [
-            {"metric": one["metric"], "kind": kind, "model": model, "place": place, "value": there[model]}
+            {"metric": one.metric, "kind": kind, "model": model, "place": place, "value": there[model]}
             for place, model in enumerate(order, start=1)
         ]
     return rows
@@ -140,14 +143,14 @@ def _bump(rows: Sequence[Row], title: str, models: Sequence[str]) -> Spec:
 
 def truth(results: Results) -> Chart | None:
     """Estimate and complete-data value of every model, a panel for each metric."""
-    found = results["truth"]
-    if not found or not found["rows"]:
+    panel = results.truth
+    if panel is None or not panel.rows:
         return None
-    panels = tuple(_dumbbell(one, results) for one in found["rows"])
+    panels = tuple(_dumbbell(one, results) for one in panel.rows)
     table = tuple(
-        (one["metric"], model, both["estimate"], both["truth"], "yes" if one["order_kept"] else "no")
-        for one in found["rows"]
-        for model, both in one["models"].items()
+        (one.metric, model, both.estimate, both.truth, "yes" if one.order_kept else "no")
+        for one in panel.rows
+        for model, both in one.models.items()
     )
     return Chart(
         "truth", "Estimate and truth",
@@ -156,9 +159,9 @@ def truth(results: Results) -> Chart | None:
     )  # fmt: skip
 
 
-def _dumbbell(one: Row, results: Results) -> Spec:
-    order = [model for model in models_of(results) if model in one["models"]]
-    rows = [{"model": model, **one["models"][model]} for model in order]
+def _dumbbell(one: TruthRow, results: Results) -> Spec:
+    order = [model for model in models_of(results) if model in one.models]
+    rows = [{"model": model, **as_plain(one.models[model])} for model in order]
     x = number("truth", scale={"zero": False}, axis={"tickCount": 4})
     y = name("model", axis={"labelLimit": 110, "ticks": False, "domain": False})
     tooltip = [name("model"), number("estimate", format=".4f"), number("truth", format=".4f")]
@@ -168,8 +171,8 @@ def _dumbbell(one: Row, results: Results) -> Spec:
         return drawn(rows, shape, {"x": {**x, "field": field}, "y": y, "tooltip": tooltip})
 
     rule = drawn(rows, {"type": "rule", "color": SOFT}, {"x": x, "x2": {"field": "estimate"}, "y": y})
-    title = {"text": marked(results, one["metric"]), "subtitle": "✓ order of models kept"}
-    if not one["order_kept"]:
+    title = {"text": marked(results, one.metric), "subtitle": "✓ order of models kept"}
+    if not one.order_kept:
         title.update(subtitle="▲ order of models not kept", subtitleColor=WARN)
     return layered(
         rule, points("truth", filled=True), points("estimate", fill=PAPER), height=steps(len(rows), 22), title=title

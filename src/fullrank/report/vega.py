@@ -67,14 +67,14 @@ def by_model(models: Sequence[str], *, dash: bool = False, shape: bool = False) 
     """The same colour for the same model in every chart."""
     places = range(len(models))
 
-    def told(ranges: list[Any]) -> Spec:
+    def scale(ranges: list[Any]) -> Spec:
         return {"field": "model", "type": "nominal", "legend": None, "scale": {"domain": list(models), "range": ranges}}
 
-    channels = {"color": told([colour(i) for i in places])}
+    channels = {"color": scale([colour(i) for i in places])}
     if dash:
-        channels["strokeDash"] = told([DASHES[i // COLOURS % len(DASHES)] for i in places])
+        channels["strokeDash"] = scale([DASHES[i // COLOURS % len(DASHES)] for i in places])
     if shape:
-        channels["shape"] = told([SHAPES[i % len(SHAPES)] for i in places])
+        channels["shape"] = scale([SHAPES[i % len(SHAPES)] for i in places])
     return channels
 
 

@@ -60,22 +60,22 @@ def hit_rate(listed: Listed, k: float | int | None) -> float:
 
 def reciprocal_rank(listed: Listed, k: float | int | None) -> float:
     """1 / position of the first relevant item among the first k"""
-    found = _positions(_first(listed, k))
-    return 1 / found[0] if found else 0.0
+    places = _positions(_first(listed, k))
+    return 1 / places[0] if places else 0.0
 
 
 def average_precision(listed: Listed, k: float | int | None) -> float:
     """mean precision at the relevant positions up to k, over min(|R|, k)"""
-    found = _positions(_first(listed, k))
-    total = sum(n / place for n, place in enumerate(found, 1))
+    places = _positions(_first(listed, k))
+    total = sum(n / place for n, place in enumerate(places, 1))
     return total / (sum(listed) if k is None else min(int(k), sum(listed)))
 
 
 def ndcg(listed: Listed, k: float | int | None) -> float:
     """DCG / ideal DCG"""
-    found = sum(1 / log2(place + 1) for place in _positions(_first(listed, k)))
+    gain = sum(1 / log2(place + 1) for place in _positions(_first(listed, k)))
     ideal = sum(1 / log2(place + 1) for place in range(1, min(sum(listed), len(_first(listed, k))) + 1))
-    return found / ideal
+    return gain / ideal
 
 
 def graded_ndcg(grades: Sequence[float], k: float | int | None) -> float:

@@ -10,22 +10,24 @@ from typing import Any
 
 import numpy as np
 
+from fullrank.arrays import Codes
 from fullrank.data.interactions import Interactions
 from fullrank.data.split import Split
 from fullrank.evaluation.rank import rank_and_top
-from fullrank.kernels.threads import threads
 from fullrank.models.files import load, save
-from fullrank.models.linear import Linear
-from fullrank.models.recommend import recommend
+from fullrank.models.kinds.linear import Linear
+from fullrank.models.protocols import Model, Recipe
+from fullrank.recommending.recommend import recommend
+from fullrank.runtime.threads import threads
 
 
-def check_recipe(recipe: Any, split: Split[Interactions]) -> None:
+def check_recipe(recipe: Recipe[Interactions, Any], split: Split[Interactions]) -> None:
     """Fit on a split and assert what users rely on; an AssertionError says what does not hold.
 
     On one type of processor the model file has the same bytes again, for any number of threads and any order of rows.
     From a model, ranks and lists are the same for any number of threads, in any block, for one user alone as for all;
-    of models whose scores are inner products (`fullrank.models.linear`) on any machine. Scores are finite and of the
-    right shape, and those of one user are the scores of many to 1e-6 of the product of the norms. Nothing seen is
+    of models whose scores are inner products (`models.kinds.linear`) on any machine. Scores are finite and of the right
+    shape, and those of one user are the scores of many to 1e-6 of the product of the norms. Nothing seen is
     recommended; nobody unknown fails; a file gives the same model back.
     """
     train = split.train
@@ -38,7 +40,7 @@ def check_recipe(recipe: Any, split: Split[Interactions]) -> None:
     assert model.recipe == recipe
     assert model.train is train
     apart = np.abs(model.scores(everybody[-1:])[0] - scores[-1])
-    assert (apart <= 1e-6 * _size(model, everybody[-1:])).all(), "scores of a user depend on who is asked for beside"
+    assert (apart <= 1e-6 * _size(model, everybody[-1:])).all(), "scores of a user depend on who is scored beside"
     recipes = {type(recipe).__name__: type(recipe)}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.fr"
@@ -52,7 +54,7 @@ def check_recipe(recipe: Any, split: Split[Interactions]) -> None:
     _check_lists(model, train)
 
 
-def _size(model: Any, users: Any) -> Any:
+def _size(model: Model, users: Codes) -> Any:
     """What scores are compared to: the product of the norms; 0 for sums of our own, which have an order."""
     if not isinstance(model, Linear):
         return 0
@@ -61,7 +63,7 @@ def _size(model: Any, users: Any) -> Any:
 
 
 @contextmanager
-def _so_many(count: int) -> Iterator[None]:
+def _use_threads(count: int) -> Iterator[None]:
     before = threads()
     try:
         yield threads(count)  # type: ignore[misc]
@@ -69,29 +71,31 @@ def _so_many(count: int) -> Iterator[None]:
         threads(before)
 
 
-def _check_repeatable(recipe: Any, train: Interactions, path: Path, recipes: dict[str, Any]) -> None:
+def _check_repeatable(
+    recipe: Recipe[Interactions, Any], train: Interactions, path: Path, recipes: dict[str, type]
+) -> None:
     """The same file for any number of threads, and for shuffled rows."""
     shuffled = np.random.default_rng(0).permutation(len(train))
     user, item = train.users.names[train.user[shuffled]], train.items.names[train.item[shuffled]]
     value = None if train.value is None else train.value[shuffled]
     same = Interactions.of(user, item, value, users=train.users, items=train.items)
     for count, data in ((1, train), (2, same), (4, train)):
-        with _so_many(count):
+        with _use_threads(count):
             save(recipe.fit(data, seed=7), path.with_name("again.fr"), recipes=recipes, overwrite=True)
         again = path.with_name("again.fr").read_bytes()
         assert again == path.read_bytes(), f"another file with {count} threads, or for shuffled rows"
 
 
-def _check_ranks(model: Any, again: Any, split: Split[Interactions]) -> None:
+def _check_ranks(model: Model, again: Model, split: Split[Interactions]) -> None:
     """The same ranks and lists from model and file, in any block, for any number of threads."""
     ranks, lists = rank_and_top(model, split, 5)
     for which, count, block in ((again, 1, None), (model, 1, 1), (model, 2, 7), (model, 3, 64)):
-        with _so_many(count):
-            found = rank_and_top(which, split, 5, block=block)
+        with _use_threads(count):
+            other_ranks, other_lists = rank_and_top(which, split, 5, block=block)
         how = "from a file" if which is again else f"in blocks of {block}, with {count} threads"
-        assert found[0] == ranks, f"other ranks {how}"
-        assert found[1].item.tobytes() == lists.item.tobytes(), f"other lists {how}"
-        assert found[1].score.tobytes() == lists.score.tobytes(), f"other scores of lists {how}"
+        assert other_ranks == ranks, f"other ranks {how}"
+        assert other_lists.item.tobytes() == lists.item.tobytes(), f"other lists {how}"
+        assert other_lists.score.tobytes() == lists.score.tobytes(), f"other scores of lists {how}"
     user = int(lists.user[-1])
     if split.train.starts[user + 1] > split.train.starts[user] and split.valid is None and split.visible is None:
         alone = recommend(model, split.train.users.name(user), n=5)
@@ -99,7 +103,7 @@ def _check_ranks(model: Any, again: Any, split: Split[Interactions]) -> None:
         assert alone.scores == lists.score[-1, : len(alone.items)].tolist(), "other scores for one user alone"
 
 
-def _check_lists(model: Any, train: Interactions) -> None:
+def _check_lists(model: Model, train: Interactions) -> None:
     user = int(np.argmax(np.bincount(train.user, minlength=train.n_users)))
     seen = {train.items.name(int(item)) for item in train.item[train.starts[user] : train.starts[user + 1]]}
     listed = recommend(model, train.users.name(user), n=train.n_items)

@@ -10,19 +10,18 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from fullrank.data.canonical import encode, row_blocks, value_fault, values_ok
-from fullrank.data.ids import LONGEST_NAME, Codes, Ids, name_fault
+from fullrank.arrays import Bools, Codes, Floats, row_blocks
+from fullrank.data.canonical import encode, value_fault, values_ok
+from fullrank.data.ids import LONGEST_NAME, Ids, name_fault
 from fullrank.data.reading.dates import dates_in_text
 from fullrank.data.reading.fields import Field, TimeForm
 from fullrank.data.strings import Dictionary, as_integers, sorted_numbers, to_numpy
 from fullrank.data.times import MICROSECONDS, date_fault, time_fault, times_ok
 from fullrank.errors import DataError, shown
-from fullrank.kernels.threads import in_parallel
-
-Mask = NDArray[np.bool_]
+from fullrank.runtime.threads import in_parallel
 
 
-def convert(column: pl.Series, field: Field, *, text: bool = False) -> tuple[Any, Mask]:
+def convert(column: pl.Series, field: Field, *, text: bool = False) -> tuple[Any, Bools]:
     """A column as ids (a series), numbers (float32) or times, and where it cannot be.
 
     In `text` that was split into lines there is no NUL any more.
@@ -37,7 +36,7 @@ def convert(column: pl.Series, field: Field, *, text: bool = False) -> tuple[Any
     return _times(column, field)
 
 
-def _ids(column: pl.Series, field: Field, text: bool) -> tuple[pl.Series, Mask]:
+def _ids(column: pl.Series, field: Field, text: bool) -> tuple[pl.Series, Bools]:
     if isinstance(column.dtype, pl.Categorical | pl.Enum):
         column = column.cast(pl.String)
     if column.dtype == pl.UInt64 and column.max() is not None and int(column.max()) >= 2**63:  # type: ignore[arg-type]
@@ -57,7 +56,7 @@ def _ids(column: pl.Series, field: Field, text: bool) -> tuple[pl.Series, Mask]:
     return column, bad.fill_null(True).to_numpy()
 
 
-def _numbers(column: pl.Series, field: Field) -> tuple[NDArray[np.float32], Mask]:
+def _numbers(column: pl.Series, field: Field) -> tuple[Floats, Bools]:
     if not (column.dtype.is_numeric() or column.dtype in (pl.String, pl.Boolean)):
         raise DataError(f"column '{column.name}' is {column.dtype}, expected numbers for the {field.role}.")
     if column.dtype == pl.String:
@@ -79,7 +78,7 @@ def _plain_numbers(text: pl.Series, decimal: str) -> pl.Series:
     return comma.set(pointed, None)  # a point that is no decimal mark is no part of a number
 
 
-def _times(column: pl.Series, field: Field) -> tuple[NDArray[np.datetime64], Mask]:
+def _times(column: pl.Series, field: Field) -> tuple[NDArray[np.datetime64], Bools]:
     micros = _micros(column, field.form)
     if micros is None:
         raise DataError(f"column '{column.name}' is {column.dtype}, expected a {field.role}: numbers or dates.")
@@ -97,7 +96,7 @@ def _micros(column: pl.Series, form: TimeForm) -> pl.Series | None:
         return None
     if form.forms:
         return dates_in_text(column.cast(pl.String), form)
-    return _counted(_numbers_in_text(column) if column.dtype == pl.String else column, form)
+    return _scale_numbers(_numbers_in_text(column) if column.dtype == pl.String else column, form)
 
 
 def _numbers_in_text(text: pl.Series) -> pl.Series:
@@ -107,7 +106,7 @@ def _numbers_in_text(text: pl.Series) -> pl.Series:
     return whole if whole.null_count() == text.null_count() else text.cast(pl.Float64, strict=False)
 
 
-def _counted(column: pl.Series, form: TimeForm) -> pl.Series:
+def _scale_numbers(column: pl.Series, form: TimeForm) -> pl.Series:
     """Microseconds from numbers of a unit; what is out of all bounds stays so, without overflow."""
     if column.dtype.is_integer() and form.micros >= 1:
         factor = int(form.micros)

@@ -1,7 +1,7 @@
 """Times as people write them: numbers since 1970 in some unit, and dates in some order.
 
-One form is found for a whole column, from its first rows, and every row is held to it. Where two forms fit and mean
-different times, nobody is guessed at: the error names both.
+One form holds for a whole column: its first rows tell which, and every row is held to it. Where two forms fit and
+mean different times, nobody is guessed at: the error names both.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def time_form(column: pl.Series, unit: str | None, form: str | None, where: str)
     text = text.filter(text != "")
     numbers = text.cast(pl.Float64, strict=False)
     if numbers.null_count() == len(numbers):
-        return _dated(text, where)
+        return _date_form(text, where)
     words = text.filter(numbers.is_null())
     if unit is None and any(_fitting(words, forms) for forms in _families()):
         raise DataError(
@@ -97,7 +97,7 @@ def _numeric(numbers: pl.Series, unit: str | None, where: str) -> TimeForm:
         text = numbers.cast(pl.Int64).cast(pl.String)
         if _fitting(text, (compact,)) == len(text):
             if digits in SURE:
-                return TimeForm(forms=(compact,), told=f"times read as dates {compact}")
+                return TimeForm(forms=(compact,), note=f"times read as dates {compact}")
             raise DataError(
                 f"{where}: time {text[0]} reads as {compact} and as {text[0]} seconds since 1970; "
                 f"say which: time_format='{compact}' (--time-format {compact}) or time_unit='s' (--time-unit s)."
@@ -105,11 +105,11 @@ def _numeric(numbers: pl.Series, unit: str | None, where: str) -> TimeForm:
     for step, likely in enumerate(UNITS):  # 1973 to 5138 in one unit is before 1973 or after 5138 in all others
         factor = 1000.0**step
         if step and low >= YEAR_5138 / 1000 * factor and high < YEAR_5138 * factor:
-            return TimeForm(likely, told=f"times read as {UNIT_NAMES[likely]} since 1970")
+            return TimeForm(likely, note=f"times read as {UNIT_NAMES[likely]} since 1970")
     return SECONDS
 
 
-def _dated(text: pl.Series, where: str) -> TimeForm:
+def _date_form(text: pl.Series, where: str) -> TimeForm:
     """The only form that all dates fit; where none does, the only one that any fit."""
     fitting: dict[tuple[str, ...], int] = {}
     for forms in _families():
@@ -125,7 +125,7 @@ def _dated(text: pl.Series, where: str) -> TimeForm:
             f"{where}: times such as {shown(text[0])} read as {best[0]} and as {rest[0][0]}; say which: "
             f"time_format='{best[0]}' (--time-format {best[0]}), or the other."
         )
-    return TimeForm(forms=best, told="" if best[0] == ISO else f"times read as dates {best[0]}")
+    return TimeForm(forms=best, note="" if best[0] == ISO else f"times read as dates {best[0]}")
 
 
 def _families() -> Iterator[tuple[str, ...]]:
@@ -157,19 +157,19 @@ def tidy(text: pl.Series) -> pl.Series:
 
 def parse_dates(text: pl.Series, forms: tuple[str, ...]) -> pl.Series:
     """Microseconds since 1970, UTC unless there is an offset; null where none of the forms fits."""
-    found = pl.Series(text.name, [None], dtype=pl.Int64).new_from_index(0, len(text))
+    micros = pl.Series(text.name, [None], dtype=pl.Int64).new_from_index(0, len(text))
     for form in forms:
-        left = found.is_null() & text.is_not_null()
+        left = micros.is_null() & text.is_not_null()
         if not left.any():
             break
-        rest = text.filter(left) if found.null_count() < len(found) else text
+        rest = text.filter(left) if micros.null_count() < len(micros) else text
         if form.endswith("%H"):  # polars wants minutes with the hours
             form, rest = form + "%M", rest + "00"  # noqa: PLW2901
         zone = "UTC" if ZONE.search(form) else None
         parsed = rest.str.to_datetime(form, time_unit="us", strict=False, time_zone=zone, ambiguous="null")
         if parsed.null_count() == len(parsed):
             continue
-        found = (
-            parsed.to_physical() if len(rest) == len(found) else found.scatter(left.arg_true(), parsed.to_physical())
+        micros = (
+            parsed.to_physical() if len(rest) == len(micros) else micros.scatter(left.arg_true(), parsed.to_physical())
         )
-    return found
+    return micros

@@ -60,13 +60,13 @@ def sniff(
     if not text.strip("\r\n "):
         raise DataError(f"{name}: no interactions; the file is empty.")
     tried = [_reading(text, candidate, fields, header, decimal) for candidate in _candidates(separator)]
-    chosen = tried[0] if separator else _chosen(tried, name)
+    chosen = tried[0] if separator else _choose(tried, name)
     first = chosen.first
     if first.fault:
         raise DataError(f"{name}:{first.line}: {first.fault}; repair the file.")
     if chosen.header is None:
         raise DataError(
-            f"{name}:{first.line}: {_told(chosen.rows[0])} may be a header or a row; say header=True or header=False "
+            f"{name}:{first.line}: {_show(chosen.rows[0])} may be a header or a row; say header=True or header=False "
             "(--header or --no-header)."
         )
     skip = len(MARK) * head.startswith(MARK)
@@ -108,12 +108,12 @@ class Reading:
     def __str__(self) -> str:
         row = self.rows[1 if self.header and len(self.rows) > 1 else 0]
         mark = f" and --decimal '{self.decimal}'" if self.decimal else ""
-        return f"{_told(row)} with --separator '{SPELLED.get(self.separator, self.separator)}'{mark}"
+        return f"{_show(row)} with --separator '{SPELLED.get(self.separator, self.separator)}'{mark}"
 
 
 def _reading(text: str, separator: str, fields: Sequence[Field], header: bool | None, decimal: str) -> Reading:
-    found = records(text, bytewise(separator), final=False)
-    some = [record for record in islice(found, SAMPLE) if isinstance(record, Record)]
+    every = records(text, bytewise(separator), final=False)
+    some = [record for record in islice(every, SAMPLE) if isinstance(record, Record)]
     first = some[0] if some else Record(1, 0, 0, "", [], UNCLOSED)
     if first.fault:
         return Reading(separator, first)
@@ -137,10 +137,10 @@ def _reading(text: str, separator: str, fields: Sequence[Field], header: bool | 
 def _held_columns(fields: Sequence[Field], places: dict[str, int], rows: Sequence[Row], decimal: str) -> list[bool]:
     """Of every column of numbers or times, whether it holds such."""
     typed = [field for field in fields if field.kind != "id" and field.role in places and rows]
-    return [mostly_held(field, [row[places[field.role]] for row in rows], decimal) for field in typed]
+    return [mostly_holds(field, [row[places[field.role]] for row in rows], decimal) for field in typed]
 
 
-def _chosen(tried: Sequence[Reading], name: str) -> Reading:
+def _choose(tried: Sequence[Reading], name: str) -> Reading:
     """The reading for which most speaks; an error where another is as good, or a decimal comma must be told."""
     possible = sorted((one for one in tried if one.possible), key=lambda one: one.weight, reverse=True)
     even = [one for one in tried if one.width > 1 and one.share >= MOSTLY and one.separator != " "]
@@ -170,17 +170,17 @@ def has_header(rows: Sequence[Row], fields: Sequence[Field], decimal: str = ".")
         field.role: field.column if isinstance(field.column, int) else order for order, field in enumerate(fields)
     }
     typed = [field for field in fields if field.kind != "id" and places[field.role] < len(first)]
-    above = [field for field in typed if mostly_held(field, [row[places[field.role]] for row in rest], decimal)]
+    above = [field for field in typed if mostly_holds(field, [row[places[field.role]] for row in rest], decimal)]
     a_row = any(_holds(field, first[places[field.role]], decimal) for field in above)
     if all(_usually(field, first, places[field.role]) for field in fields if field.required):
         return None if a_row else True
-    words = not any(_held(cell, NUMBER[decimal]) or not cell for cell in first)
+    words = not any(_fits(cell, NUMBER[decimal]) or not cell for cell in first)
     if a_row or not words or not rest:
         return False
     if above:
         return True
     ids = [[row[place] for row in rest] for place in range(len(first))]
-    return None if len(rest) > 1 and any(all(_held(cell, NUMBER["."]) for cell in column) for column in ids) else False
+    return None if len(rest) > 1 and any(all(_fits(cell, NUMBER["."]) for cell in column) for column in ids) else False
 
 
 def _usually(field: Field, first: Row, place: int) -> bool:
@@ -189,17 +189,17 @@ def _usually(field: Field, first: Row, place: int) -> bool:
     return any(plain(cell) in USUAL_NAMES[field.role] for cell in cells)
 
 
-def mostly_held(field: Field, cells: Sequence[str], decimal: str = ".") -> bool:
+def mostly_holds(field: Field, cells: Sequence[str], decimal: str = ".") -> bool:
     """Whether most of these cells hold what the column must: some may be broken."""
     return bool(cells) and 2 * sum(_holds(field, cell, decimal) for cell in cells) > len(cells)
 
 
 def _holds(field: Field, cell: str, decimal: str = ".") -> bool:
-    number = _held(cell, NUMBER[decimal])
+    number = _fits(cell, NUMBER[decimal])
     return number or DATE.search(cell) is not None if field.kind == "time" else number
 
 
-def _held(cell: str, pattern: re.Pattern[str]) -> bool:
+def _fits(cell: str, pattern: re.Pattern[str]) -> bool:
     return pattern.fullmatch(cell) is not None
 
 
@@ -221,5 +221,5 @@ def _candidates(separator: str | None) -> tuple[str, ...]:
     return (next((sign for sign, spelled in SPELLED.items() if spelled == separator), separator),)
 
 
-def _told(row: Row) -> str:
+def _show(row: Row) -> str:
     return shown(" | ".join(row))

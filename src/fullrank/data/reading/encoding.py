@@ -13,14 +13,14 @@ BLOCK = 1 << 20
 def codec(encoding: str) -> codecs.CodecInfo:
     """What decodes it, or a refusal."""
     try:
-        found = codecs.lookup(encoding)
+        info = codecs.lookup(encoding)
         "".encode(encoding)  # not bytes to bytes, such as zlib
     except (LookupError, TypeError, ValueError):
         raise ParameterError(
             f"The 'encoding' parameter must be one that Python knows, such as 'utf-8', 'latin-1' or 'cp1252'. "
             f"Got {encoding!r} instead."
         ) from None
-    return found
+    return info
 
 
 class Transcoded:

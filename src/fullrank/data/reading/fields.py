@@ -21,7 +21,7 @@ class TimeForm(NamedTuple):
 
     unit: str = ""
     forms: tuple[str, ...] = ()
-    told: str = ""  # what a reader should know of it; empty where it is seconds or ISO 8601
+    note: str = ""  # what a reader should know of it; empty where it is seconds or ISO 8601
     given: bool = False  # by the reader, to the letter
 
     @property

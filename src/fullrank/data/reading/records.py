@@ -111,9 +111,9 @@ def _quoted(text: str, position: int, separator: str) -> tuple[list[str], int, s
 
 
 def _line(text: str, position: int) -> re.Match[str]:
-    found = LINE.match(text, position)
-    assert found is not None  # the pattern matches everywhere
-    return found
+    line = LINE.match(text, position)
+    assert line is not None  # the pattern matches everywhere
+    return line
 
 
 def _quoted_field(text: str, position: int) -> tuple[str, int]:
@@ -131,5 +131,5 @@ def _quoted_field(text: str, position: int) -> tuple[str, int]:
 
 def _field_end(text: str, position: int, separator: str) -> int:
     line_end = _line(text, position).end(1)
-    found = text.find(separator, position, line_end)
-    return line_end if found < 0 else found
+    end = text.find(separator, position, line_end)
+    return line_end if end < 0 else end

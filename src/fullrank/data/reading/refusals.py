@@ -7,8 +7,8 @@ import io
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
-from fullrank.data.atomic import write_bytes
 from fullrank.errors import DataError, check
+from fullrank.runtime.atomic import write_bytes
 
 OnBad: TypeAlias = Literal["error", "skip", "quarantine"]
 

@@ -89,8 +89,8 @@ def _from_objects(cells: list[Any], name: str) -> pl.Series:
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
         if kinds == {int}:
             raise DataError(f"column '{name}' has integers beyond 128 bits; convert it to strings.") from None
-        found = ", ".join(sorted(kind.__name__ for kind in kinds))
-        raise DataError(f"column '{name}' mixes {found}; convert it to one type (1 is not '1').") from None
+        names = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise DataError(f"column '{name}' mixes {names}; convert it to one type (1 is not '1').") from None
 
 
 def _is_missing(cell: Any) -> bool:

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from fullrank.arrays import CODE, checked_codes
 from fullrank.data import interactions
-from fullrank.data.canonical import CODE, Duplicates, checked_codes, checked_values
+from fullrank.data.canonical import Duplicates, checked_values
 from fullrank.data.ids import Ids
 from fullrank.data.intake import Intake
 from fullrank.data.interactions import Interactions
-from fullrank.data.memory import check_fits
 from fullrank.errors import DataError
+from fullrank.runtime.memory import check_fits
 
 MOST = int(np.iinfo(CODE).max)  # users or items
 NAME = 24  # bytes a user or an item takes: its name, its place, and what they are checked with

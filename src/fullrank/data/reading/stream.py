@@ -15,9 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Self
 
-from fullrank.data.memory import check_address_space
 from fullrank.data.reading.expanders import EXPANDERS
 from fullrank.errors import DataError, FullrankError, NoInputError, NotAllowedError, StorageError
+from fullrank.runtime.memory import check_address_space
 
 PIECE = 1 << 20  # bytes expanded at a time
 BOMB_SIZE = 64 << 20  # expanded bytes before the ratio below counts
@@ -41,7 +41,7 @@ class Stream:
         self.magic: bytes = self._file.peek(8)[:8]
         self.compression = ""
         try:
-            self._source = self._expanded()
+            self._source = self._expand()
         except BaseException:
             self.__exit__()
             raise
@@ -70,7 +70,7 @@ class Stream:
 
     def _piece(self, n: int) -> bytes:
         """Some of the next n bytes; none at the end."""
-        with self._explained():
+        with self._explain_errors():
             data: bytes = self._source.read(min(n, PIECE) if self.compression else n)
         self.expanded += len(data)
         if self.regular and self.consumed > self._before.st_size:  # somebody writes as fast as we read
@@ -88,7 +88,7 @@ class Stream:
             raise StorageError(f"{self.name}: the file changed while it was read; read it again when it is complete.")
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _explain_errors(self) -> Iterator[None]:
         kind = self.compression or "file"
         try:
             yield
@@ -103,11 +103,11 @@ class Stream:
                 raise DataError(f"{self.name}: the bzip2 data is damaged; fetch the file again.") from error
             raise StorageError(f"{self.name}: cannot be read ({error.strerror or error}).") from error
 
-    def _expanded(self) -> Any:
+    def _expand(self) -> Any:
         for magic, (kind, opened) in EXPANDERS.items():
             if self.magic.startswith(magic):
                 self.compression = kind
-                with self._explained():
+                with self._explain_errors():
                     return opened(self._file, self.name)
         return self._file
 

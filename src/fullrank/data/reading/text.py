@@ -7,23 +7,23 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from fullrank.arrays import Bools
 from fullrank.data.ids import is_canonical_integer
-from fullrank.data.reading.columns import Mask, convert, explain
+from fullrank.data.reading.chunks import last_record_end, parse, plain_text
+from fullrank.data.reading.columns import convert, explain
 from fullrank.data.reading.dialect import Dialect
 from fullrank.data.reading.encoding import Transcoded
 from fullrank.data.reading.fields import Field
-from fullrank.data.reading.records import LONGEST_FIELD, Record, Unfinished, bytewise, decoded, records
+from fullrank.data.reading.records import Record, bytewise, decoded, records
 from fullrank.data.reading.refusals import Refusals, Refused
 from fullrank.data.reading.stream import Stream
 from fullrank.errors import DataError
-from fullrank.kernels.threads import in_order
+from fullrank.runtime.threads import in_order
 
 CHUNK = 4 << 20
 PIECE = 128 << 10  # what is read carefully when a chunk is in doubt
 LONGEST_LINE = 4 << 20
-BLOCK = 256 << 10  # bytes that stay in a core's cache
 
 
 class Batch(NamedTuple):
@@ -51,7 +51,7 @@ class TextReader:
         self.separator = dialect.separator.encode()
         self.schema = {str(place): self._type(place) for place in range(dialect.width)}
         self.ids = [place for place, field in fields.items() if field.kind == "id"]
-        self.wanted = sorted({*fields, dialect.width - 1})  # the last one shows whether fields are missing
+        self.columns_read = sorted({*fields, dialect.width - 1})  # the last one shows whether fields are missing
 
     def _type(self, place: int) -> pl.DataType:
         field = self.fields.get(place)
@@ -65,7 +65,7 @@ class TextReader:
         """All records after `head`'s skipped bytes, in order."""
         for body, batch in in_order(lambda body: self._fast(body, self.schema), self._bodies(head)):
             if batch is not None:
-                yield self._taken(body, batch)
+                yield self._advance(body, batch)
             else:
                 yield from self._doubtful(body)
 
@@ -92,15 +92,15 @@ class TextReader:
         batch = self._fast(body, self.schema | words)
         if batch is not None:  # there are other ids among the integers
             self.schema = self.schema | words
-            yield self._taken(body, batch)
+            yield self._advance(body, batch)
             return
         while body:
             piece = body if len(body) <= PIECE else body[: last_record_end(body[:PIECE], self.separator) or len(body)]
             body = body[len(piece) :]
             batch = self._fast(piece, self.schema)
-            yield self._careful(piece) if batch is None else self._taken(piece, batch)
+            yield self._careful(piece) if batch is None else self._advance(piece, batch)
 
-    def _taken(self, body: bytes, batch: Batch) -> Batch:
+    def _advance(self, body: bytes, batch: Batch) -> Batch:
         """Count the lines and bytes of records that were read."""
         self.line += body.count(b"\n") + body.count(b"\r") - body.count(b"\r\n") if b"\r" in body else batch.lines
         self.offset += len(body)
@@ -111,7 +111,7 @@ class TextReader:
         text = plain_text(body)
         if text is None:
             return None
-        frame = parse(text, self.separator, schema, self.wanted, self.ids)
+        frame = parse(text, self.separator, schema, self.columns_read, self.ids)
         if frame is None:
             return None
         columns: dict[str, Any] = {}
@@ -134,7 +134,7 @@ class TextReader:
             else:
                 good.append(record)
         columns: dict[str, Any] = {}
-        keep: Mask = np.ones(len(good), dtype=bool)
+        keep: Bools = np.ones(len(good), dtype=bool)
         for place, field in self.fields.items():
             cells = pl.Series(str(place), [decoded(record.fields[place]) for record in good], dtype=pl.String)
             columns[field.role], bad = convert(cells, field)
@@ -152,17 +152,17 @@ class TextReader:
         """What is wrong with a whole record: the reason to count it under, and the sentence."""
         stray = next((place for place, c in enumerate(decoded(record.raw)) if "\udc80" <= c <= "\udcff"), None)
         if stray is not None:
-            return self._not_decoded(record, stray)
+            return self._explain_stray(record, stray)
         if record.fault:
             return record.fault, f"{record.fault}; repair the line."
         if "\0" in record.raw:
             return "NUL character", "the line contains a NUL character; remove it."
-        found, expected = len(record.fields), self.dialect.width
-        if found != expected:
-            return f"{found} fields, expected {expected}", f"{found} fields, expected {expected}; repair the line."
+        fields, expected = len(record.fields), self.dialect.width
+        if fields != expected:
+            return f"{fields} fields, expected {expected}", f"{fields} fields, expected {expected}; repair the line."
         return None
 
-    def _not_decoded(self, record: Record, stray: int) -> tuple[str, str]:
+    def _explain_stray(self, record: Record, stray: int) -> tuple[str, str]:
         """Bytes that are no text: which, and where in the file."""
         if self.encoding != "utf-8":
             what = f"not {self.encoding}"
@@ -172,126 +172,6 @@ class TextReader:
         return "not UTF-8", f"{what} is not UTF-8; convert the file, or pass encoding='latin-1' if it is that."
 
 
-def selected(column: Any, keep: Mask) -> Any:
+def selected(column: Any, keep: Bools) -> Any:
     """The rows of a converted column that are kept."""
     return column.filter(keep) if isinstance(column, pl.Series) else column[keep]
-
-
-def last_record_end(data: bytes, separator: bytes) -> int:
-    """Where the last whole record ends: after a line end outside quotes; 0 where there is none."""
-    if b'"' not in data:
-        end = data.rfind(b"\n") + 1
-        return end or data.rfind(b"\r", 0, len(data) - 1) + 1
-    quotes = structural_quotes(data, separator)
-    if quotes is not None:
-        ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n"))
-        outside = ends[np.searchsorted(quotes, ends) % 2 == 0]
-        if len(outside) and len(data) - outside[-1] <= LONGEST_FIELD:
-            return int(outside[-1]) + 1
-    return _careful_end(data, separator)
-
-
-def _careful_end(data: bytes, separator: bytes) -> int:
-    """The same where quotes are not what they seem: one never closed, or one inside a plain field."""
-    text = data.decode("latin-1")  # one character a byte
-    end = 0
-    for record in records(text, separator.decode("latin-1"), final=False):
-        if isinstance(record, Unfinished):
-            return record.offset
-        if record.end == len(text) and not text.endswith("\n"):  # after a carriage return a line feed may come
-            return end
-        end = record.end
-    return end
-
-
-def plain_text(body: bytes) -> bytes | None:
-    r"""Records with \n line ends and no blanks before them, or None where the careful way must decide."""
-    if b"\0" in body or b"\x1f" in body:
-        return None
-    if not body.isascii():
-        try:
-            body.decode()
-        except UnicodeDecodeError:
-            return None
-    if b"\r" in body:  # in quotes, too: `parse` then finds more lines than records, and the careful way decides
-        body = body.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    return None if b" " in body and (b" \n" in body or body.endswith(b" ")) else body
-
-
-def parse(
-    text: bytes, separator: bytes, schema: dict[str, pl.DataType], wanted: list[int], ids: list[int]
-) -> pl.DataFrame | None:
-    """Records by polars, or None unless every record certainly has all its fields, and ids are what they seem."""
-    quoted = b'"' in text
-    if quoted:
-        quotes = structural_quotes(text, separator)
-        if quotes is None or len(quotes) % 2 or len(separator) > 1:
-            return None
-    lines = text.count(b"\n") + (not text.endswith(b"\n")) if quoted else None
-    if len(separator) > 1:
-        text = text.replace(separator, b"\x1f")
-        separator = b"\x1f"
-    if any(schema[str(place)] == pl.Int64 for place in ids) and has_odd_integers(text, separator):
-        return None
-    try:
-        frame = pl.read_csv(
-            text, has_header=False, separator=separator.decode(), schema=schema, columns=wanted
-        )  # fmt: skip
-    except (pl.exceptions.PolarsError, ValueError):
-        return None
-    if lines is not None and frame.height != lines:
-        return None
-    missing = [column.null_count() for column in frame.get_columns()]
-    if missing[-1] and not any(missing[:-1]) and not quoted:  # an empty last field is no missing one
-        missing[-1] -= missing[-1] * (text.count(separator) == frame.height * (len(schema) - 1))
-    return None if any(missing) else frame
-
-
-def has_odd_integers(text: bytes, separator: bytes) -> bool:
-    """Whether any field starts as no integer is printed: 01, +1, -0, a blank. As ids these are not 1 and 0."""
-    if b"+" in text or (b"-" in text and b"-0" in text) or (text[:1] == b"0" and text[1:2].isdigit()):
-        return True
-    befores = (separator, b"\n", b'"') if b'"' in text else (separator, b"\n")
-    for blank in (b" ", b"\t"):
-        if blank in text and (text.startswith(blank) or any(before + blank in text for before in befores)):
-            return True
-    array = np.frombuffer(text, dtype=np.uint8)
-    starts = [np.frombuffer(before + b"0", dtype=np.uint16)[0] for before in befores]
-    for first in range(0, len(array), BLOCK):
-        for shift in (0, 1):  # two bytes at a time, from even and from odd places
-            block = array[first + shift : first + shift + BLOCK]
-            pairs = block[: len(block) // 2 * 2].view(np.uint16)
-            zero = pairs == starts[0]
-            for start in starts[1:]:
-                zero |= pairs == start
-            after = 2 * np.flatnonzero(zero) + first + shift + 2
-            if (array[after[after < len(array)]] - np.uint8(ord("0")) < 10).any():  # wraps around below "0"
-                return True
-    return False
-
-
-def structural_quotes(text: bytes, separator: bytes) -> NDArray[np.intp] | None:
-    """Where the quotes are, if every first, third ... opens a field at its start and every other closes it at its end.
-
-    By induction over the quotes this is how the records are meant: before the first nothing is quoted. None where one
-    is doubled, stands inside a plain field, or is followed by a blank.
-    """
-    array = np.frombuffer(text, dtype=np.uint8)
-    quotes = np.flatnonzero(array == ord('"'))
-    opening, closing = quotes[::2], quotes[1::2]
-    starts = _stands(array, opening - len(separator), separator) | _stands(array, opening - 1, b"\n", b"\r")
-    ends = _stands(array, closing + 1, separator) | _stands(array, closing + 1, b"\n", b"\r")
-    if (starts | (opening == 0)).all() and (ends | (closing == len(array) - 1)).all():
-        return quotes
-    return None
-
-
-def _stands(array: NDArray[np.uint8], places: NDArray[np.intp], *words: bytes) -> Mask:
-    """At which places one of these words stands."""
-    found = np.zeros(len(places), dtype=bool)
-    for word in words:
-        inside = (places >= 0) & (places <= len(array) - len(word))
-        for step, byte in enumerate(word):
-            inside[inside] = array[places[inside] + step] == byte
-        found |= inside
-    return found

@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from fullrank.data.memory import check_fits
-from fullrank.data.reading.columns import Mask, convert, explain
+from fullrank.arrays import Bools
+from fullrank.data.reading.columns import convert, explain
 from fullrank.data.reading.dates import as_written
 from fullrank.data.reading.fields import Field, Hints, locate
 from fullrank.data.reading.refusals import Refusals, Refused
 from fullrank.data.reading.series import polars_series
 from fullrank.data.reading.text import Batch, Prepare, selected
 from fullrank.errors import DataError, shown
-from fullrank.kernels.threads import in_order
+from fullrank.runtime.memory import check_fits
+from fullrank.runtime.threads import in_order
 
 __all__ = ["frame_batches", "narwhals_frame", "parquet_batches", "polars_series"]
 
@@ -91,17 +92,17 @@ def typed_batches(
     fields = {
         name: as_written(field, some[name], hints, where.format(refusals.name, name)) for name, field in fields.items()
     }
-    refusals.notes += [field.form.told for field in fields.values() if field.form.told]
+    refusals.notes += [field.form.note for field in fields.values() if field.form.note]
     first = 0
     frames = chain([some], frames)
-    for frame, (columns, refused) in in_order(lambda frame: _converted(frame, fields, prepare), frames):
+    for frame, (columns, refused) in in_order(lambda frame: _convert(frame, fields, prepare), frames):
         rows = frame.height - len({fault.place for fault in refused})
         refusals.take([fault._replace(place=fault.place + first) for fault in refused])
         first += frame.height
         yield Batch(columns, rows)
 
 
-def _converted(frame: pl.DataFrame, fields: dict[str, Field], prepare: Prepare) -> tuple[dict[str, Any], list[Refused]]:
+def _convert(frame: pl.DataFrame, fields: dict[str, Field], prepare: Prepare) -> tuple[dict[str, Any], list[Refused]]:
     columns: dict[str, Any] = {}
     keep = np.ones(frame.height, dtype=bool)
     refused: list[Refused] = []
@@ -130,7 +131,7 @@ def _within_64_bits(column: pl.Series, field: Field) -> pl.Series:
     return column
 
 
-def _within_years(column: pl.Series) -> tuple[pl.Series, Mask]:
+def _within_years(column: pl.Series) -> tuple[pl.Series, Bools]:
     """Times outside the years that Python knows as missing ones, and where they are."""
     if column.dtype == pl.Date:
         low, high = (seconds // 86_400 for seconds in YEARS)

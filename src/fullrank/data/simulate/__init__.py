@@ -1,6 +1,7 @@
 """Worlds whose complete truth is known: to see what a method does where the right answer is at hand.
 
-`ratings` follows S0's two assumptions, `implicit` S3's model, `sessions` S2's opportunity cost. The same
+`ratings` follows the two assumptions of Steck 2010, `implicit` the model of Lim et al. 2015, `sessions` the
+opportunity cost of Ackerman 2012. The same
 arguments give the same bytes, for any number of threads and any block of users.
 """
 

@@ -1,4 +1,4 @@
-"""Implicit feedback: a random part of what is relevant, S3's model."""
+"""Implicit feedback: a random part of what is relevant, Lim et al.'s (2015) model."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.data.canonical import frozen
-from fullrank.data.ids import Codes, Ids
+from fullrank.arrays import Codes, Floats, frozen
+from fullrank.data.ids import Ids
 from fullrank.data.interactions import Interactions
 from fullrank.data.simulate import shared
-from fullrank.data.simulate.shared import Floats, Tastes
+from fullrank.data.simulate.shared import Tastes
 from fullrank.data.times import MICROSECONDS, Times
 
 
@@ -40,7 +40,7 @@ def implicit(
     noise: float = 1.0,
     seed: int = 0,
 ) -> ImplicitWorld:
-    """Every user has a relevant set P_u; the observed O_u is a simple random sample of it (S3).
+    """Every user has a relevant set P_u; the observed O_u is a simple random sample of it (Lim et al. 2015).
 
     P_u holds the k_u items the user likes best (see `Tastes`), at least one; k_u is skewed, on average the
     share `density` of all items. Of these about the share `observed`, at least one, is drawn without
@@ -63,11 +63,11 @@ def implicit(
     tastes = shared.tastes(np.zeros(users), skew * quality, personal=1.0, factors=factors, noise=noise, seed=seed)
     obscure = shared.obscurity(quality, what)
     weight = frozen(np.exp(-shared.STRONG * violation * obscure).astype(np.float32))
-    data, complete = _drawn(tastes, weight, counts, observed)
+    data, complete = _draw(tastes, weight, counts, observed)
     return ImplicitWorld(data, complete, tastes, weight)
 
 
-def _drawn(
+def _draw(
     tastes: Tastes, weight: Floats, counts: NDArray[np.int64], observed: float
 ) -> tuple[Interactions, Interactions]:
     """Every user's observed and relevant items."""

@@ -1,4 +1,4 @@
-"""Ratings missing not at random, under S0's two assumptions or against them."""
+"""Ratings missing not at random, under Steck's (2010) two assumptions or against them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank.data.canonical import frozen
-from fullrank.data.ids import Codes, Ids
+from fullrank.arrays import Codes, Floats, frozen
+from fullrank.data.ids import Ids
 from fullrank.data.interactions import Interactions
 from fullrank.data.simulate import shared
-from fullrank.data.simulate.shared import Floats, Tastes
+from fullrank.data.simulate.shared import Tastes
 from fullrank.data.times import MICROSECONDS
 from fullrank.errors import check_integer
 
@@ -87,7 +87,7 @@ def ratings(
 
     where f_i is the share of items better known than i, and g_ui rises with the user's taste for i from
     0.05 to 1. With `violation=0` all relevant items of a user have the weight 1: the observed ones are a
-    simple random sample of them (S0's first assumption), and each lower rating is missing with a higher
+    simple random sample of them (the first assumption of Steck 2010), and each lower rating is missing with a higher
     probability (the second). An item's popularity then comes from how many find it relevant and from how
     known it is to those who do not, never from a choice among relevant ones. With `violation=1` relevant
     items that nobody knows are mostly missing. Times are independent of the items, so the last ratings
@@ -121,7 +121,7 @@ def ratings(
     tastes = shared.tastes(level, QUALITY * quality, personal=PERSONAL, factors=factors, noise=noise, seed=seed)
     selection = Selection(_decay(shared.STRONG * violation, obscurity), _decay(skew, obscurity), relevant)
     cuts = _cuts(tastes)
-    return RatingsWorld(_observed(tastes, cuts, selection, counts), tastes, cuts, selection)
+    return RatingsWorld(_observe(tastes, cuts, selection, counts), tastes, cuts, selection)
 
 
 def _decay(strength: float, obscurity: NDArray[np.float64]) -> Floats:
@@ -142,7 +142,7 @@ def _rating(liking: Floats, cuts: Floats) -> NDArray[np.int8]:
     return rating
 
 
-def _observed(tastes: Tastes, cuts: Floats, selection: Selection, counts: NDArray[np.int64]) -> Interactions:
+def _observe(tastes: Tastes, cuts: Floats, selection: Selection, counts: NDArray[np.int64]) -> Interactions:
     """Draw every user's ratings, one user after another."""
     users, items = len(tastes.users), len(tastes.items)
     everyone, starts = np.arange(users, dtype=np.int32), np.concatenate([[0], np.cumsum(counts)])

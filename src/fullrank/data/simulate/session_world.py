@@ -1,4 +1,4 @@
-"""Sessions: what was offered together, and what was clicked and bought, by S2's opportunity cost."""
+"""Sessions: what was offered together, and what was clicked and bought, by Ackerman's (2012) opportunity cost."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank.data.canonical import CODE, checked_codes, frozen
+from fullrank.arrays import CODE, Codes, Doubles, Floats, checked_codes, frozen
 from fullrank.data.graded import Graded
-from fullrank.data.ids import Codes, Ids
+from fullrank.data.ids import Ids
 from fullrank.data.simulate import shared
-from fullrank.data.simulate.shared import Floats
 from fullrank.data.times import MICROSECONDS, Times
 from fullrank.errors import check
 
@@ -21,8 +20,7 @@ SCALE = ("shown", "clicked", "bought")
 CLICKED, BOUGHT = 0.25, 0.08  # shares of offers whose value would suffice
 EVERYBODY, EASILY = 0.7, 0.5  # deviations of what everybody likes and of how easily users like; taste has 1
 
-Reals = NDArray[np.float64]
-Leaning: TypeAlias = Callable[[int, int], Reals]
+Leaning: TypeAlias = Callable[[int, int], Doubles]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,15 +30,15 @@ class SessionsWorld:
     data: Graded
     users: Floats = field(repr=False)  # (users, 2 + factors)
     items: Floats = field(repr=False)  # (items, 2 + factors)
-    alpha: Reals = field(repr=False)  # (users,)
+    alpha: Doubles = field(repr=False)  # (users,)
 
     def benefits(self, users: ArrayLike | None = None) -> Floats:
         """b_ui = users_u · items_i of these users (or of all): (these users, items)."""
         scores: Floats = shared.products(self.users[shared.selected(users, len(self.users))], self.items)
         return scores
 
-    def values(self, user: int, offers: ArrayLike) -> Reals:
-        """What each of these offers is worth to a user among the others (S2 Eq. 4.5); see `sessions`."""
+    def values(self, user: int, offers: ArrayLike) -> Doubles:
+        """What each of these offers is worth to a user among the others (Ackerman 2012, Eq. 4.5); see `sessions`."""
         (code,) = shared.selected([user], len(self.users))
         items = checked_codes(np.asarray(offers), len(self.items), "item")
         check("offers", offers, 0 < len(np.unique(items)) == len(items), "one or more distinct items")
@@ -61,7 +59,7 @@ def sessions(
     noise: float = 0.5,
     seed: int = 0,
 ) -> SessionsWorld:
-    """Users see a few items at a time and act by what each is worth among the others (S2):
+    """Users see a few items at a time and act by what each is worth among the others (Ackerman 2012):
 
         value_{ui|O} = b_ui + α_u / (|O| - 1) Σ_{j in O, j ≠ i} b_uj,   b_ui = users_u · items_i
 
@@ -91,7 +89,7 @@ def sessions(
     tastes = shared.tastes(level, EVERYBODY * quality, personal=1.0, factors=factors, noise=0, seed=seed)
     weight = np.exp(-skew * shared.obscurity(quality, what))
     leaning = _leaning(tastes, lean, seed) if lean else None
-    user, offered, time, luck = _offered(weight, leaning, users, sessions, offers, seed)
+    user, offered, time, luck = _offer(weight, leaning, users, sessions, offers, seed)
     start = np.concatenate([[0], np.cumsum([len(one) for one in offered])])
     item, who_sees = np.concatenate(offered), np.repeat(user, np.diff(start))
     benefit = np.einsum("of,of->o", tastes.users[who_sees], tastes.items[item])
@@ -106,18 +104,18 @@ def sessions(
 def _leaning(tastes: shared.Tastes, lean: float, seed: int) -> Leaning:
     """By how much more the items of each session of a user are shown: (sessions, items)."""
 
-    def of(user: int, many: int) -> Reals:
+    def of(user: int, many: int) -> Doubles:
         own, benefit = shared.generator(seed, shared.EACH, user, 1), tastes.items @ tastes.users[user].astype(float)
         z = (own.standard_normal() + own.standard_normal(many)) / np.sqrt(2)
-        shown: Reals = np.exp(lean * np.outer(z, (benefit - benefit.mean()) / max(float(benefit.std()), 1e-9)))
+        shown: Doubles = np.exp(lean * np.outer(z, (benefit - benefit.mean()) / max(float(benefit.std()), 1e-9)))
         return shown
 
     return of
 
 
-def _offered(
-    weight: Reals, leaning: Leaning | None, users: int, sessions: tuple[int, int], offers: tuple[int, int], seed: int
-) -> tuple[Codes, list[Codes], Times, Reals]:
+def _offer(
+    weight: Doubles, leaning: Leaning | None, users: int, sessions: tuple[int, int], offers: tuple[int, int], seed: int
+) -> tuple[Codes, list[Codes], Times, Doubles]:
     """User, offers and time of every session, and the luck of every offer, one user after another."""
     sets: list[Codes] = []
     counts, times, luck = [], [], []
@@ -136,15 +134,15 @@ def _offered(
     return who, sets, np.concatenate(times).view(MICROSECONDS), np.concatenate(luck)
 
 
-def _in_context(benefit: NDArray[np.floating], alpha: Reals | float, start: NDArray[np.int64]) -> Reals:
+def _in_context(benefit: NDArray[np.floating], alpha: Doubles | float, start: NDArray[np.int64]) -> Doubles:
     """b_i + α / (|O| - 1) Σ_{j ≠ i} b_j for offer sets start[s] .. start[s+1]-1; sums are exact."""
     own, sizes = benefit.astype(np.float64), np.diff(start)
     others = np.repeat(np.add.reduceat(own, start[:-1]), sizes) - own
-    value: Reals = own + alpha * others / np.maximum(np.repeat(sizes, sizes) - 1, 1)
+    value: Doubles = own + alpha * others / np.maximum(np.repeat(sizes, sizes) - 1, 1)
     return value
 
 
-def _grades(value: Reals, start: NDArray[np.int64], idle: float) -> Floats:
+def _grades(value: Doubles, start: NDArray[np.int64], idle: float) -> Floats:
     """0 shown, 1 clicked, 2 bought."""
     sizes = np.diff(start)
     best = np.maximum.reduceat(value, start[:-1])

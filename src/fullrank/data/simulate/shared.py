@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank.data.canonical import checked_codes, frozen
-from fullrank.data.ids import Codes
+from fullrank.arrays import Codes, Floats, checked_codes, frozen
 from fullrank.errors import check, check_integer, is_integer, is_number
 
 USERS, ITEMS, EACH = 1, 2, 3  # random streams
@@ -22,8 +21,6 @@ LEAST, SPREAD, MEAN = 20, 800, 106  # a user's number of ratings, as in ML-100K:
 FIRST_DAY = int(np.datetime64("1997-09-20", "us").astype(np.int64))  # the seven months of ML-100K
 WINDOW, SITTING = 214 * 86_400_000_000, 30_000_000  # microseconds in all, and per rating in one sitting
 BLOCK = 4_000_000  # pairs looked at together
-
-Floats = NDArray[np.float32]
 
 
 def number(name: str, value: Any, low: float, high: float) -> None:

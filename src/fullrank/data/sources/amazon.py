@@ -74,11 +74,11 @@ def _file(files: Files, category: str | None) -> Path:
     if category is not None:
         check("category", category, re.fullmatch(r"\w+", category) is not None, "a name such as 'Video_Games'")
         return files.file(f"ratings_{category}.csv", f"{category}.csv")
-    found = files.all("ratings_*.csv") or files.all("*.csv")
-    if len(found) > 1:
-        names = ", ".join(path.name for path in found[:5])
+    paths = files.all("ratings_*.csv") or files.all("*.csv")
+    if len(paths) > 1:
+        names = ", ".join(path.name for path in paths[:5])
         raise DataError(f"{files.folder}: several categories ({names}); choose one with category='...'.")
-    return found[0] if found else files.missing("ratings_CATEGORY.csv", "CATEGORY.csv")
+    return paths[0] if paths else files.missing("ratings_CATEGORY.csv", "CATEGORY.csv")
 
 
 def _first_cells(path: Path) -> tuple[str, str, bool]:

@@ -28,10 +28,10 @@ class Catalogue:
     def of(self, items: Ids) -> tuple[tuple[str, ...], Genres]:
         """Titles and genres by item code."""
         codes = items.codes(self.names, missing=-1).tolist()
-        return _placed(codes, self.titles, "", len(items)), _placed(codes, self.genres, (), len(items))
+        return _place(codes, self.titles, "", len(items)), _place(codes, self.genres, (), len(items))
 
 
-def _placed(codes: list[int], values: Sequence[Value], empty: Value, n: int) -> tuple[Value, ...]:
+def _place(codes: list[int], values: Sequence[Value], empty: Value, n: int) -> tuple[Value, ...]:
     if not values:
         return ()
     placed = [empty] * n

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import unquote, urlsplit
 
-from fullrank.data.atomic import write_with
 from fullrank.data.sources.files import home
 from fullrank.data.sources.source import Dataset, Download, Downloaded, Progress
 from fullrank.data.sources.unpack import is_archive, unpack
 from fullrank.data.sources.web import Deadline, opened
 from fullrank.errors import DataError, NoInputError, NotAllowedError, OutputError, ParameterError, StorageError, check
+from fullrank.runtime.atomic import write_with
 
 PIECE = 1 << 20
 PATIENCE = 60.0  # seconds a download may take, whatever its size
@@ -33,22 +33,22 @@ def download(
     """Fetch a data set into the folder `to`/its name; `parts` fill the address (category=...)."""
     if not dataset.downloads:
         raise NoInputError(f"{dataset.title} has no address to fetch it from; {dataset.how_to_get}.")
-    wanted = [Download(_filled(file.address, parts), file.checksum, file.limit) for file in dataset.downloads]
+    downloads = [Download(_fill_address(file.address, parts), file.checksum, file.limit) for file in dataset.downloads]
     target = _target(dataset, to, overwrite)
     try:
         with _workshop(target) as work:
             fresh = work / "fresh"
             fresh.mkdir()
-            for file in wanted:
+            for file in downloads:
                 _fetch_into(file, work, fresh, progress)
             files = sum(path.is_file() for path in fresh.rglob("*"))
             _put(_only_folder(fresh), target, work / "old")
     except OSError as error:
         raise StorageError(f"{target}: cannot be written ({error.strerror or error}); nothing was kept.") from error
-    return Downloaded(target, files, all(file.checksum for file in wanted), dataset.licence)
+    return Downloaded(target, files, all(file.checksum for file in downloads), dataset.licence)
 
 
-def _filled(address: str, parts: dict[str, str]) -> str:
+def _fill_address(address: str, parts: dict[str, str]) -> str:
     for name, part in parts.items():
         check(name, part, part.replace("_", "").isalnum() and part.isascii(), "a name such as 'Video_Games'")
         if f"{{{name}}}" not in address:
@@ -84,18 +84,18 @@ def _workshop(target: Path) -> Iterator[Path]:
     A running download holds a lock on its own.
     """
     for left in target.parent.glob(f".{target.name}.*.tmp"):
-        with suppress(OSError), _locked(left):
+        with suppress(OSError), _lock(left):
             shutil.rmtree(left)
     work = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent))
     try:
-        with _locked(work):
+        with _lock(work):
             yield work
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _lock(folder: Path) -> Iterator[None]:
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from fullrank.data.memory import check_address_space
 from fullrank.data.reading.stream import Stream
 from fullrank.data.sources.source import Dataset
 from fullrank.errors import DataError, NoInputError, NotAllowedError, shown
+from fullrank.runtime.memory import check_address_space
 
 if TYPE_CHECKING:
     import polars as pl
@@ -29,15 +29,15 @@ def roots() -> list[Path]:
 
     $FULLRANK_DATA; $XDG_CACHE_HOME/fullrank or ~/.cache/fullrank.
     """
-    return list(dict.fromkeys([*_chosen(), *_cache()]))
+    return list(dict.fromkeys([*_from_environment(), *_cache()]))
 
 
 def home() -> Path | None:
     """Where downloads go unless told otherwise: $FULLRANK_DATA, or the cache."""
-    return next(iter([*_chosen(), *_cache()]), None)
+    return next(iter([*_from_environment(), *_cache()]), None)
 
 
-def _chosen() -> list[Path]:
+def _from_environment() -> list[Path]:
     chosen = os.environ.get("FULLRANK_DATA")
     return [Path(chosen)] if chosen else []
 
@@ -55,7 +55,7 @@ class Files:
 
     def __init__(self, dataset: Dataset, folder: Folder) -> None:
         self.dataset = dataset
-        self.folder = _located(dataset) if folder is None else Path(folder)
+        self.folder = _locate(dataset) if folder is None else Path(folder)
         if not self.folder.is_dir():
             raise NoInputError(f"{self.folder}: no such folder; for {dataset.title}, {dataset.how_to_get}.")
         if not os.access(self.folder, os.R_OK | os.X_OK):
@@ -68,11 +68,11 @@ class Files:
     def find(self, *names: str) -> Path | None:
         """The file with the first of these names that is there."""
         for name in names:
-            found = self.all(name)
-            if len(found) > 1:
-                raise DataError(f"{self.folder}: both {found[0]} and {found[1]} are there; pass the folder of one.")
-            if found:
-                return found[0]
+            paths = self.all(name)
+            if len(paths) > 1:
+                raise DataError(f"{self.folder}: both {paths[0]} and {paths[1]} are there; pass the folder of one.")
+            if paths:
+                return paths[0]
         return None
 
     def file(self, *names: str) -> Path:
@@ -90,28 +90,28 @@ class Files:
 def matching(folder: Path, pattern: str) -> list[Path]:
     """Files of this name or pattern, at the first depth that has any; of a file and its .gz, the file."""
     for depth in ("", "*/", "*/*/"):
-        found: dict[str, Path] = {}
+        paths: dict[str, Path] = {}
         for suffix in SUFFIXES:
             for path in folder.glob(f"{depth}{pattern}{suffix}"):
                 if path.is_file():
-                    found.setdefault(str(path).removesuffix(suffix), path)
-        if found:
-            return [found[name] for name in sorted(found)]
+                    paths.setdefault(str(path).removesuffix(suffix), path)
+        if paths:
+            return [paths[name] for name in sorted(paths)]
     return []
 
 
-def _located(dataset: Dataset) -> Path:
+def _locate(dataset: Dataset) -> Path:
     """Where the data set is: a folder with its files, or else one that has at least its name."""
     named = [root / dataset.name for root in roots()]
     places = [*named, *(root / other for root in roots() for other in dataset.folders)]
     marked = (place for place in places if place.is_dir() and is_marked(place, dataset))
-    found = next(marked, None) or next((place for place in named if place.is_dir()), None)
-    if found is None:
+    place = next(marked, None) or next((place for place in named if place.is_dir()), None)
+    if place is None:
         raise NoInputError(
             f"{dataset.name} ({dataset.title}) is not here; looked for {', '.join(map(str, places))}. "
             f"Set FULLRANK_DATA to the folder above it, pass its folder, or {dataset.how_to_get}."
         )
-    return found
+    return place
 
 
 def is_marked(folder: Path, dataset: Dataset) -> bool:

@@ -100,7 +100,7 @@ def load(source: str | os.PathLike[str], **options: Any) -> Source[Any]:
         return _read(KNOWN[source], None, options)
     folder = Path(source)
     if folder.is_dir():
-        return _read(_recognised(folder), folder, options)
+        return _read(_recognise(folder), folder, options)
     if folder.exists():
         raise NoInputError(f"{folder}: is a file; read it with fullrank.read, or pass the folder of a data set.")
     raise NoInputError(f"{folder}: neither a folder nor the name of a data set. {did_you_mean(str(source), names())}")
@@ -136,15 +136,15 @@ def _read(known: Known, folder: Path | None, options: dict[str, Any]) -> Source[
     return known.read(folder, **options)
 
 
-def _recognised(folder: Path) -> Known:
+def _recognise(folder: Path) -> Known:
     named = KNOWN.get(folder.resolve().name)
     marked = [known for known in KNOWN.values() if is_marked(folder, known.dataset)]
     if named is not None and (named in marked or not marked or not named.dataset.marks):
         return named
     if marked:
         return marked[0]
-    found = sorted(os.listdir(folder))[:5]
+    content = sorted(os.listdir(folder))[:5]
     raise NoInputError(
-        f"{folder}: not the folder of a data set known here; it holds {', '.join(found) or 'nothing'}. "
+        f"{folder}: not the folder of a data set known here; it holds {', '.join(content) or 'nothing'}. "
         f"Known: {', '.join(names())}. Read a single file with fullrank.read."
     )

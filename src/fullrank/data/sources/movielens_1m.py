@@ -36,7 +36,7 @@ REBUILT = (
 def movielens_1m(folder: Folder = None, *, catalogue: bool = False) -> Source[Interactions]:
     """1,000,209 ratings 1..5 with times, of 6,040 users on 3,706 movies.
 
-    `catalogue=True` adds the movies that are listed but that nobody rated, 3,883 in all (S0 ranks among
+    `catalogue=True` adds the movies that are listed but that nobody rated, 3,883 in all (Steck 2010 ranks among
     those). Of `ratings.rebuilt.dat`, where there is no `ratings.dat`, a note says that it is rebuilt.
     Licence: research; no redistribution, no commercial use without permission; cite GroupLens.
     """

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.data.canonical import checked_codes
+from fullrank.arrays import checked_codes
 from fullrank.data.ids import Ids
 from fullrank.data.interactions import Interactions, canonical
-from fullrank.data.read import read, read_table
+from fullrank.data.read import read
 from fullrank.data.reading.fields import Field
+from fullrank.data.reading.table import read_table
 from fullrank.data.sources.files import Files, Folder, table
 from fullrank.data.sources.movielens_1m import RATINGS, REBUILT, dat_movies, is_rebuilt
 from fullrank.data.sources.pairs import hold_out
@@ -49,7 +50,7 @@ def ncf(folder: Folder = None) -> Source[Split[Interactions]]:
     """
     files = Files(NCF, folder)
     test, train = files.file("ml-1m.test.rating"), files.find("ml-1m.train.rating")
-    source = _published(train, test) if train else _derived(files, test)
+    source = _read_published(train, test) if train else _derive(files, test)
     negatives = files.find("ml-1m.test.negative")
     if negatives is None:
         return replace(source, notes=(*source.notes, "there is no ml-1m.test.negative"))
@@ -59,14 +60,14 @@ def ncf(folder: Folder = None) -> Source[Split[Interactions]]:
     return replace(source, notes=(*source.notes, note), extra={"negatives": sampled})
 
 
-def _published(train: Path, test: Path) -> Source[Split[Interactions]]:
+def _read_published(train: Path, test: Path) -> Source[Split[Interactions]]:
     parts = [read(path, separator="\t", header=False, scale=(1, 5)) for path in (train, test)]
     users, items = (range(1 + max(int(getattr(part, ids).names.max()) for part in parts)) for ids in ("users", "items"))
     seen, held_out = (part.catalogue(users, items) for part in parts)
     return Source(NCF.title, Split(seen, held_out, how=HOW))
 
 
-def _derived(files: Files, test: Path) -> Source[Split[Interactions]]:
+def _derive(files: Files, test: Path) -> Source[Split[Interactions]]:
     """The split of MovieLens's own ratings, with titles where there are any."""
     ratings = files.file("ml-1m.train.rating", *RATINGS)
     rows = read_table(ratings, FIELDS, separator="::", header=False)
@@ -74,9 +75,9 @@ def _derived(files: Files, test: Path) -> Source[Split[Interactions]]:
     rank = _first_appearance(rows.columns["item"])
     rows.columns["item"] = rank[rows.columns["item"]]
     data = canonical(rows.columns, users, items, "error", rows.intake)
-    wanted = read(test, separator="\t", header=False, users=users, items=items)
-    split = hold_out(data, users.names[wanted.user], items.names[wanted.item], how=HOW, listed=test)
-    if not (np.array_equal(split.held_out.value, wanted.value) and np.array_equal(split.held_out.time, wanted.time)):  # type: ignore[arg-type]
+    rated = read(test, separator="\t", header=False, users=users, items=items)
+    split = hold_out(data, users.names[rated.user], items.names[rated.item], how=HOW, listed=test)
+    if not (np.array_equal(split.held_out.value, rated.value) and np.array_equal(split.held_out.time, rated.time)):  # type: ignore[arg-type]
         raise DataError(f"{test}: ratings or times are not those of {ratings}; are both MovieLens 1M?")
     listed = files.find("movies.dat")
     titles, genres = dat_movies(listed, "latin-1").of(Ids(movies.names[np.argsort(rank)])) if listed else ((), ())

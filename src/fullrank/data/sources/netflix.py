@@ -14,7 +14,6 @@ from fullrank.data.canonical import encode
 from fullrank.data.ids import Ids
 from fullrank.data.intake import Intake
 from fullrank.data.interactions import Interactions, canonical
-from fullrank.data.memory import check_fits
 from fullrank.data.sources.catalogue import Catalogue, described
 from fullrank.data.sources.files import BLOCK, UNIT, Files, Folder, blocks, table
 from fullrank.data.sources.pairs import hold_out
@@ -22,6 +21,7 @@ from fullrank.data.sources.source import Dataset, Download, Source
 from fullrank.data.split import Split
 from fullrank.data.times import MICROSECONDS
 from fullrank.errors import DataError, shown
+from fullrank.runtime.memory import check_fits
 
 if TYPE_CHECKING:
     import polars as pl
@@ -89,13 +89,13 @@ def _under_headings(paths: Sequence[Path], names: Sequence[str]) -> pl.DataFrame
     movie = None
     for pieces, text in _batches(paths):
         cells = _cells(text, names)
-        rows = _typed(cells, names, movie)
+        rows = _parse(cells, names, movie)
         if not rows["good"].all():
             at = int((~rows["good"]).arg_max() or 0)
             first, path, line = next(piece for piece in reversed(pieces) if piece[0] <= at)
-            found = shown(",".join(cell or "" for cell in cells.row(at)))
+            row = shown(",".join(cell or "" for cell in cells.row(at)))
             form = ",".join(names)
-            raise DataError(f"{path}:{line + at - first}: {found} is neither 'movie:' nor {form} below one; repair it.")
+            raise DataError(f"{path}:{line + at - first}: {row} is neither 'movie:' nor {form} below one; repair it.")
         movie = rows["item"][-1]
         parts.append(rows.filter(~pl.col("heading")).select(*names, "item"))
     if not sum(part.height for part in parts):
@@ -135,7 +135,7 @@ def _cells(text: bytes, names: Sequence[str]) -> pl.DataFrame:
         return lines.select(pl.col("line").str.splitn(",", len(names)).struct.rename_fields(names)).unnest("line")
 
 
-def _typed(cells: pl.DataFrame, names: Sequence[str], movie: int | None) -> pl.DataFrame:
+def _parse(cells: pl.DataFrame, names: Sequence[str], movie: int | None) -> pl.DataFrame:
     """Cells as numbers and days, with the movie they belong to, and whether the line is as it should be."""
     import polars as pl
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.data.ids import Codes
+from fullrank.arrays import Codes
 from fullrank.data.interactions import Interactions
 from fullrank.data.split import Split
 from fullrank.errors import DataError
@@ -33,6 +33,6 @@ def hold_out(
 def _rows(data: Interactions, user: Codes, item: Codes) -> NDArray[np.int64]:
     """The row of each pair, -1 where there is none; rows are sorted by user and item."""
     keys = data.user.astype(np.int64) * data.n_items + data.item
-    wanted = user.astype(np.int64) * data.n_items + item
-    rows = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where((keys[rows] == wanted) & (user >= 0) & (item >= 0), rows, -1)
+    pairs = user.astype(np.int64) * data.n_items + item
+    rows = np.minimum(np.searchsorted(keys, pairs), len(keys) - 1)
+    return np.where((keys[rows] == pairs) & (user >= 0) & (item >= 0), rows, -1)

@@ -58,7 +58,7 @@ def preflib(path: str | Path) -> Source[Graded]:
         raise NoInputError(f"{path}: no such file; PrefLib's are at https://preflib.org.")
     lines = decoded(Path(path), "utf-8").split("\n")
     header = [line for line in lines if line.startswith("#")]
-    alternatives = {int(found[1]): found[2].strip() for found in map(NAME.match, header) if found}
+    alternatives = {int(line[1]): line[2].strip() for line in map(NAME.match, header) if line}
     if not alternatives:
         raise DataError(f"{path}:1: no '# ALTERNATIVE NAME 1: ...' lines; is this a PrefLib file of orders?")
     items = Ids(sorted(alternatives))
@@ -99,7 +99,7 @@ def _cases(rows: pl.DataFrame, items: Ids, path: str | Path) -> Graded:
         if len(at):
             raise DataError(f"{path}:{line[at[0]]}: {fault} ({rows['item'][int(at[0])]}); repair the line.")
     times = _voters(voters[starts], line[starts], path)
-    picked = _repeated(starts, sizes, times)
+    picked = _repeat(starts, sizes, times)
     return Graded(
         start=np.concatenate([[0], np.cumsum(np.repeat(sizes, times))]),
         item=item[order][picked],
@@ -120,7 +120,7 @@ def _voters(times: NDArray[np.int64], line: NDArray[Any], path: str | Path) -> N
     return times
 
 
-def _repeated(starts: NDArray[np.intp], sizes: NDArray[np.intp], times: NDArray[np.int64]) -> NDArray[np.int64]:
+def _repeat(starts: NDArray[np.intp], sizes: NDArray[np.intp], times: NDArray[np.int64]) -> NDArray[np.int64]:
     """Rows of every group, each group as often as told."""
     first, size = np.repeat(starts, times), np.repeat(sizes, times)
     ends = np.cumsum(size)

@@ -94,10 +94,10 @@ class Dataset:
 
     def differences(self, data: Interactions, items: int) -> tuple[str, ...]:
         """A note where rows, users or items are not as published."""
-        found = {"rows": data.intake.rows, "users": data.n_users, "items": items}
+        counts = {"rows": data.intake.rows, "users": data.n_users, "items": items}
         wrong = [
             f"{n:,} {what} ({getattr(self, what):,})"
-            for what, n in found.items()
+            for what, n in counts.items()
             if getattr(self, what) not in (None, n)
         ]
         return (f"not as published (in brackets): {', '.join(wrong)}",) if wrong else ()

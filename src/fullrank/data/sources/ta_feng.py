@@ -7,8 +7,8 @@ from pathlib import Path
 from fullrank.data.canonical import Duplicates
 from fullrank.data.ids import Ids
 from fullrank.data.interactions import Interactions, canonical
-from fullrank.data.read import read_table
 from fullrank.data.reading.fields import Field
+from fullrank.data.reading.table import read_table
 from fullrank.data.sources.catalogue import described
 from fullrank.data.sources.files import Files, Folder
 from fullrank.data.sources.source import Dataset, Source

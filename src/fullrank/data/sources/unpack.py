@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, NamedTuple
 
-from fullrank.data.atomic import write_with
 from fullrank.data.reading.expanders import zip_fault
 from fullrank.data.reading.stream import BOMB_RATIO, BOMB_SIZE, PIECE, Stream
 from fullrank.errors import DataError, FullrankError, StorageError, shown
+from fullrank.runtime.atomic import write_with
 
 MOST_FILES = 100_000
 DAMAGED = (

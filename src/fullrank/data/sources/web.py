@@ -53,29 +53,29 @@ def opened(address: str) -> Iterator[Any]:
     place = address
     for _ in range(REDIRECTIONS + 1):
         try:
-            answer = _asked(place, deadline)
+            answer = _request(place, deadline)
         except HTTPError as error:
             error.close()
             if error.code in REDIRECTED and (to := error.headers.get("Location")):
-                place = _followed(place, to)
+                place = _follow(place, to)
                 continue
             raise NoInputError(
                 f"{address}: the server answered {error.code} ({error.reason}); is it still there?"
             ) from error
         except (URLError, HTTPException, OSError) as error:
             reason = getattr(error, "reason", None) or error
-            told = f"{address}: cannot be reached ({reason})"
-            raise NoInputError(f"{told}; check the network, or fetch it elsewhere and pass its folder.") from error
+            message = f"{address}: cannot be reached ({reason})"
+            raise NoInputError(f"{message}; check the network, or fetch it elsewhere and pass its folder.") from error
         with answer:
             yield answer
         return
     raise NoInputError(f"{address}: is redirected over {REDIRECTIONS} times; fetch it elsewhere and pass its folder.")
 
 
-def _followed(place: str, to: str) -> str:
+def _follow(place: str, to: str) -> str:
     """Where a redirection leads; never to another scheme, but from http to https.
 
-    >>> _followed("http://a.org/x/y.zip", "../z.zip"), _followed("http://a.org/y.zip", "https://b.org/y.zip")
+    >>> _follow("http://a.org/x/y.zip", "../z.zip"), _follow("http://a.org/y.zip", "https://b.org/y.zip")
     ('http://a.org/z.zip', 'https://b.org/y.zip')
     """
     target = urljoin(place, to)
@@ -87,7 +87,7 @@ def _followed(place: str, to: str) -> str:
     return target
 
 
-def _asked(place: str, deadline: Deadline) -> Any:
+def _request(place: str, deadline: Deadline) -> Any:
     """The answer to one request; a thread waits for it, since a server may send its headers letter by letter."""
     answers: SimpleQueue[Any] = SimpleQueue()
     given_up = Event()

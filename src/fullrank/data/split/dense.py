@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fullrank.arrays import Bools
 from fullrank.data.ids import Ids
 from fullrank.data.intake import Intake
 from fullrank.data.interactions import Interactions
 from fullrank.data.split.parts import usable
 from fullrank.errors import DataError, check, check_integer
 
-Mask: TypeAlias = NDArray[np.bool_]
-
 
 def densify(data: Interactions, *, items: int | None = None, users: int | None = None) -> Interactions:
-    """The items with the most rows, then of what is left the users with the most rows (S3).
+    """The items with the most rows, then of what is left the users with the most rows (Lim et al. 2015).
 
     Of equally many rows the earlier id is kept. The catalogue shrinks to what is kept; on a side with a
     limit nobody without rows is kept, on a side without one everybody. The intake counts what was dropped.
@@ -28,7 +26,7 @@ def densify(data: Interactions, *, items: int | None = None, users: int | None =
     >>> dense, dense.users, dense.items
     (Interactions(3 rows, 2 users, 2 items), Ids(2: 1, 2), Ids(2: 'a', 'c'))
     """
-    _interactions(data)
+    _check_interactions(data)
     check("items", items, items is not None or users is not None, "given if 'users' is not")
     rows = np.ones(len(data), dtype=bool)
     keep_items, keep_users = np.ones(data.n_items, dtype=bool), np.ones(data.n_users, dtype=bool)
@@ -44,7 +42,7 @@ def densify(data: Interactions, *, items: int | None = None, users: int | None =
         before = int(rows.sum())
         rows &= keep_users[data.user]
         dropped[f"user not among the {users:,} with the most rows"] = before - int(rows.sum())
-    return _reduced(data, rows, keep_users, keep_items, dropped)
+    return _reduce(data, rows, keep_users, keep_items, dropped)
 
 
 def core(data: Interactions, *, per_user: int = 1, per_item: int = 1) -> Interactions:
@@ -53,7 +51,7 @@ def core(data: Interactions, *, per_user: int = 1, per_item: int = 1) -> Interac
     >>> core(Interactions.of([1, 1, 2, 2, 3], ["a", "b", "a", "b", "b"]), per_user=2, per_item=2)
     Interactions(4 rows, 2 users, 2 items)
     """
-    _interactions(data)
+    _check_interactions(data)
     check_integer("per_user", per_user, 1)
     check_integer("per_item", per_item, 1)
     rows, left = np.ones(len(data), dtype=bool), -1
@@ -64,22 +62,22 @@ def core(data: Interactions, *, per_user: int = 1, per_item: int = 1) -> Interac
     if not left:
         raise DataError(f"nothing has {per_user} rows per user and {per_item} per item; choose smaller numbers.")
     reason = f"outside the core of {per_user} rows per user, {per_item} per item"
-    return _reduced(data, rows, keep_users, keep_items, {reason: len(data) - left})
+    return _reduce(data, rows, keep_users, keep_items, {reason: len(data) - left})
 
 
-def _interactions(data: Interactions) -> None:
+def _check_interactions(data: Interactions) -> None:
     check("data", data, isinstance(data, Interactions), "Interactions")
     usable(data)
 
 
-def _most(counts: NDArray[np.int64], n: int) -> Mask:
+def _most(counts: NDArray[np.int64], n: int) -> Bools:
     """The n largest counts, of equal ones the earlier; zero never."""
     keep = np.zeros(len(counts), dtype=bool)
     keep[np.argsort(-counts, kind="stable")[:n]] = True
     return keep & (counts > 0)
 
 
-def _reduced(data: Interactions, rows: Mask, users: Mask, items: Mask, dropped: dict[str, int]) -> Interactions:
+def _reduce(data: Interactions, rows: Bools, users: Bools, items: Bools, dropped: dict[str, int]) -> Interactions:
     intake = data.intake if data.intake.kept == len(data) else Intake(len(data))
     counts = dict(intake.dropped)
     for reason, n in dropped.items():

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank.data.graded import Graded
-from fullrank.data.split.lots import FOLDS, lots, lots_of, shuffled, shuffled_by_user
+from fullrank.data.split.hash_keys import FOLDS, hash_keys, hash_keys_of, shuffled, shuffled_by_user
 from fullrank.data.split.parts import HELD_OUT, TRAIN, Data, Split, cut, many, unit, usable
 from fullrank.errors import check, check_integer
 
@@ -20,7 +20,7 @@ def folds(data: Data, k: int = 5, *, per_user: bool | None = None, seed: int = 0
     """k splits, made one at a time; every row is held out in exactly one, and their sizes differ by at most one.
 
     Ratings and preferences are dealt at random; graded cases so that each user's are spread evenly over
-    the folds (S2), which `per_user` also asks for, or forbids, elsewhere.
+    the folds (Ackerman 2012), which `per_user` also asks for, or forbids, elsewhere.
 
     >>> from fullrank.data.interactions import Interactions
     >>> data = Interactions.of([1, 1, 1, 2, 2], [1, 2, 3, 1, 2])
@@ -32,13 +32,13 @@ def folds(data: Data, k: int = 5, *, per_user: bool | None = None, seed: int = 0
     check("k", k, k <= len(data), f"at most {len(data)}, the number of {unit(data)}")
     check("per_user", per_user, per_user is None or isinstance(per_user, bool), "True, False or None")
     spread = isinstance(data, Graded) if per_user is None else per_user
-    lot = lots_of(data, seed, FOLDS)
+    key = hash_keys_of(data, seed, FOLDS)
     if spread:  # dealt like cards: user after user in random order, each one's rows shuffled
         turn = np.empty(len(data.users), dtype=np.int32)
-        turn[shuffled(lots(seed, FOLDS, np.arange(len(turn))))] = np.arange(len(turn))
-        order = shuffled_by_user(turn[data.user], len(turn), lot)
+        turn[shuffled(hash_keys(seed, FOLDS, np.arange(len(turn))))] = np.arange(len(turn))
+        order = shuffled_by_user(turn[data.user], len(turn), key)
     else:
-        order = shuffled(lot)
+        order = shuffled(key)
     fold = np.empty(len(data), dtype=np.int32)
     fold[order] = np.arange(len(data)) % k
     whose = f"each user's {unit(data)}, spread evenly" if spread else unit(data)
@@ -52,7 +52,7 @@ def _fold(data: Data, held: NDArray[np.bool_], which: str, seed: int) -> Split[D
 
 
 def repetitions(make: Callable[..., Made], times: int, *, seed: int = 0) -> Iterator[Made]:
-    """`make(seed=...)` several times with seeds of its own, one at a time (S3: four, S4: five).
+    """`make(seed=...)` several times with seeds of its own, one at a time (Lim et al. 2015: four, Steck 2015: five).
 
     The r-th seed depends on (seed, r) only, and `how` names it: more repetitions leave the first as they were.
 
@@ -66,5 +66,5 @@ def repetitions(make: Callable[..., Made], times: int, *, seed: int = 0) -> Iter
     """
     check("make", make, callable(make), "a function that takes a seed")
     check_integer("times", times, 1)
-    seeds = lots(seed, FOLDS, np.arange(times)) >> 32
+    seeds = hash_keys(seed, FOLDS, np.arange(times)) >> 32
     return (make(seed=each) for each in seeds.tolist())

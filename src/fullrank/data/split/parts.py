@@ -82,18 +82,18 @@ def cut(data: Data, label: Labels, clauses: Sequence[str], remedy: str) -> Split
         held_out=data.where(label == HELD_OUT),
         valid=data.where(label == VALID) if sizes[VALID] else None,
         visible=data.where(label == VISIBLE) if sizes[VISIBLE] else None,
-        how="; ".join(filter(None, [*clauses, _strangers(data, label)])) + ".",
+        how="; ".join(filter(None, [*clauses, _new_users(data, label)])) + ".",
     )
 
 
-def _strangers(data: AnyData, label: Labels) -> str:
+def _new_users(data: AnyData, label: Labels) -> str:
     known = np.zeros(len(data.users), dtype=bool)
     judged = known.copy()
     known[data.user[label <= VISIBLE]] = True
     judged[data.user[label == HELD_OUT]] = True
-    strangers = int((judged & ~known).sum())
+    new_users = int((judged & ~known).sum())
     return (
-        f"for {many(strangers, 'users')} with held-out {unit(data)} there are none to learn from" if strangers else ""
+        f"for {many(new_users, 'users')} with held-out {unit(data)} there are none to learn from" if new_users else ""
     )
 
 
@@ -113,7 +113,7 @@ def many(n: int, things: str) -> str:
 
 def joined(parts: Sequence[Data]) -> Data:
     """The parts as one, in canonical order; a row in two of them is an error."""
-    join: Any = {Interactions: _joined_interactions, Graded: _joined_graded, Preferences: _joined_preferences}
+    join: Any = {Interactions: _join_interactions, Graded: _join_graded, Preferences: _join_preferences}
     whole: Data = join[type(parts[0])](parts)
     return whole
 
@@ -123,12 +123,12 @@ def _column(parts: Sequence[Any], name: str) -> Any:
     return None if columns[0] is None else np.concatenate(columns)
 
 
-def _joined_interactions(parts: Sequence[Interactions]) -> Interactions:
+def _join_interactions(parts: Sequence[Interactions]) -> Interactions:
     columns = present(**{name: _column(parts, name) for name in ("user", "item", "value", "time")})
     return canonical(columns, parts[0].users, parts[0].items, "error", Intake())
 
 
-def _joined_preferences(parts: Sequence[Preferences]) -> Preferences:
+def _join_preferences(parts: Sequence[Preferences]) -> Preferences:
     user, better, worse = (_column(parts, name) for name in ("user", "better", "worse"))
     whole = preferences(user, better, worse, parts[0].users, parts[0].items, Intake())
     if whole.intake.merged:
@@ -136,7 +136,7 @@ def _joined_preferences(parts: Sequence[Preferences]) -> Preferences:
     return replace(whole, intake=Intake())
 
 
-def _joined_graded(parts: Sequence[Graded]) -> Graded:
+def _join_graded(parts: Sequence[Graded]) -> Graded:
     user, time = _column(parts, "user"), _column(parts, "time")
     sizes = np.concatenate([np.diff(part.start) for part in parts])
     names = None

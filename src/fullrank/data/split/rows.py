@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from fullrank.data.graded import Graded
 from fullrank.data.interactions import Interactions
-from fullrank.data.split.lots import (
+from fullrank.data.split.hash_keys import (
     ROWS,
     TIES,
     Counts,
     Order,
     check_fraction,
+    hash_keys_of,
     last_of_users,
-    lots_of,
     rows_per_user,
     share,
     shuffled,
@@ -34,7 +34,7 @@ Moment: TypeAlias = str | date | np.datetime64 | int | float
 
 
 def leave_last(data: Timed, n: int = 1, *, seed: int = 0) -> Split[Timed]:
-    """The last n rows of every user by time are held out (S0: n=5); of graded cases the last n cases.
+    """The last n rows of every user by time are held out (Steck 2010: n=5); of graded cases the last n cases.
 
     A user with n or fewer rows stays wholly in train, so that everyone judged has something to learn from.
     Equal times of a user are put in an order by chance, from (seed, user, item): by id, popular or new
@@ -52,7 +52,7 @@ def leave_last(data: Timed, n: int = 1, *, seed: int = 0) -> Split[Timed]:
     usable(data)
     check_integer("n", n, 1)
     counts = rows_per_user(data)
-    order = timed_by_user(data.user, len(counts), times_of(data, "leave_last"), lots_of(data, seed, TIES))
+    order = timed_by_user(data.user, len(counts), times_of(data, "leave_last"), hash_keys_of(data, seed, TIES))
     take = np.where(counts > n, n, 0)
     label = _labels(data, last_of_users(order, np.cumsum(counts), take))
     each = many(n, unit(data))
@@ -67,10 +67,11 @@ def leave_last(data: Timed, n: int = 1, *, seed: int = 0) -> Split[Timed]:
 def holdout(
     data: Data, fraction: float = 0.2, *, per_user: bool = True, minimum: int = 1, valid: float = 0.0, seed: int = 0
 ) -> Split[Data]:
-    """A fraction of every user's rows is held out at random, and another kept to validate on (S3: 0.2, valid=0.1).
+    """A fraction of every user's rows is held out at random, and another kept to validate on.
 
+    Lim et al. 2015 take 0.2 and valid=0.1.
     A user's number of rows is rounded, halves up, first fraction + valid together, then fraction; at least
-    one row stays in train. With `per_user=False` the fraction is of all rows, wherever it falls (S4: 0.05),
+    one row stays in train. With `per_user=False` the fraction is of all rows, wherever it falls (Steck 2015: 0.05),
     and users may lose all of theirs. Users with fewer than `minimum` rows stay wholly in train.
 
     >>> data = Interactions.of([1] * 10 + [2] * 3, [*range(10), *range(3)])
@@ -176,11 +177,11 @@ def _labels(data: AnyData, held_out: Order, valid: Order | None = None) -> Label
 
 def _groups(data: AnyData, eligible: Counts, per_user: bool, seed: int) -> tuple[Order, Counts, Counts]:
     """Shuffled rows in groups, each user's or all as one: their order, where each group ends, how many it offers."""
-    lot = lots_of(data, seed, ROWS)
+    key = hash_keys_of(data, seed, ROWS)
     if per_user:
-        order = shuffled_by_user(data.user, len(data.users), lot)
+        order = shuffled_by_user(data.user, len(data.users), key)
         return order, np.cumsum(rows_per_user(data)), eligible
-    order = shuffled(lot)
+    order = shuffled(key)
     order = order[eligible[data.user[order]] > 0]
     return order, np.array([len(order)]), np.array([len(order)])
 

@@ -8,16 +8,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.data.split.lots import (
+from fullrank.data.split.hash_keys import (
     ROWS,
     TIES,
     USERS,
     Counts,
     Order,
     check_fraction,
+    hash_keys,
+    hash_keys_of,
     last_of_users,
-    lots,
-    lots_of,
     rows_per_user,
     share,
     shuffled,
@@ -55,10 +55,10 @@ def held_out_users(
     check("n", n, (n is None) != (fraction is None), "given, or else 'fraction', but not both")
     check("order", order, order in ("random", "time"), "'random' or 'time'")
     counts = rows_per_user(data)
-    shown, least, part = _shown(counts, visible, unit(data))
+    shown, least, part = _count_visible(counts, visible, unit(data))
     eligible = np.flatnonzero(counts >= least)
     drawn = np.zeros(len(counts), dtype=bool)
-    drawn[eligible[shuffled(lots(seed, USERS, eligible))][: _number(fraction, n, eligible, least)]] = True
+    drawn[eligible[shuffled(hash_keys(seed, USERS, eligible))][: _number(fraction, n, eligible, least)]] = True
     hidden = np.where(drawn, counts - shown, 0)
     label = (drawn[data.user] * VISIBLE).astype(np.int8)
     label[last_of_users(_history(data, order, seed), np.cumsum(counts), hidden)] = HELD_OUT
@@ -72,7 +72,7 @@ def held_out_users(
     return split if split.visible is not None else replace(split, visible=data.where(label == VISIBLE))
 
 
-def _shown(counts: Counts, visible: float | int, rows: str) -> tuple[Counts, int, str]:
+def _count_visible(counts: Counts, visible: float | int, rows: str) -> tuple[Counts, int, str]:
     """How many rows of each user are visible, how many rows a user needs, and the former in words."""
     if isinstance(visible, int | np.integer):
         check_integer("visible", visible, 0)
@@ -86,8 +86,8 @@ def _history(data: AnyData, order: str, seed: int) -> Order:
     """Rows by user, those to be visible first."""
     if order == "time":
         time = times_of(data, "order='time'")
-        return timed_by_user(data.user, len(data.users), time, lots_of(data, seed, TIES))
-    return shuffled_by_user(data.user, len(data.users), lots_of(data, seed, ROWS))
+        return timed_by_user(data.user, len(data.users), time, hash_keys_of(data, seed, TIES))
+    return shuffled_by_user(data.user, len(data.users), hash_keys_of(data, seed, ROWS))
 
 
 def _number(fraction: float | None, n: int | None, eligible: NDArray[np.intp], least: int) -> int:

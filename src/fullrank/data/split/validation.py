@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from fullrank.data.split.lots import HALVES, lots_of, shuffled
+from fullrank.data.split.hash_keys import HALVES, hash_keys_of, shuffled
 from fullrank.data.split.parts import AnyData, Data, Split, joined, many, unit
 from fullrank.errors import DataError, check
 
 
 def halved(split: Split[Data], *, seed: int = 0) -> Split[Data]:
-    """Half of the held-out part, at random, becomes the validation part (S0's XV and test).
+    """Half of the held-out part, at random, becomes the validation part (XV and test of Steck 2010).
 
     Of an odd number the test half keeps one more.
 
@@ -22,12 +22,12 @@ def halved(split: Split[Data], *, seed: int = 0) -> Split[Data]:
     >>> halved(holdout(Interactions.of([1] * 10, range(10)), 0.5))
     Split(5 train, 2 valid, 3 held_out)
     """
-    _without_valid(split)
+    _refuse_valid(split)
     half = len(split.held_out) // 2
     if not half:
         raise DataError("one held-out row cannot be halved; hold out more.")
     to_validate = np.zeros(len(split.held_out), dtype=bool)
-    to_validate[shuffled(lots_of(split.held_out, seed, HALVES))[:half]] = True
+    to_validate[shuffled(hash_keys_of(split.held_out, seed, HALVES))[:half]] = True
     valid, held_out = split.held_out.where(to_validate), split.held_out.where(~to_validate)
     how = f"Of these {half:,} at random are for validation and {len(held_out):,} for the test (seed {seed})."
     return replace(split, valid=valid, held_out=held_out, how=f"{split.how} {how}".strip())
@@ -43,10 +43,10 @@ def with_valid(split: Split[Data], make: Callable[[Data], Split[Data]]) -> Split
     >>> split.train.item, split.valid.item, split.held_out.item
     (array([0, 1, 2], dtype=int32), array([3], dtype=int32), array([4], dtype=int32))
     """
-    _without_valid(split)
+    _refuse_valid(split)
     inner = make(split.train)
     check("make", make, isinstance(inner, Split), "a function from data to a Split")
-    _without_valid(inner)
+    _refuse_valid(inner)
     seen = [part for part in (split.visible, inner.visible) if part is not None]
     return replace(
         split,
@@ -57,7 +57,7 @@ def with_valid(split: Split[Data], make: Callable[[Data], Split[Data]]) -> Split
     )
 
 
-def _without_valid(split: Split[Data]) -> None:
+def _refuse_valid(split: Split[Data]) -> None:
     check("split", split, isinstance(split, Split), "a Split")
     if split.valid is not None:
         have: AnyData = split.valid

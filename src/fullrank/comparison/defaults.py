@@ -1,0 +1,75 @@
+"""What a comparison does where nobody said: recipes, metrics, split and threshold, by what the feedback is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fullrank.comparison.naming import AnyRecipe
+from fullrank.data.feedback import Feedback
+from fullrank.data.interactions import Interactions
+from fullrank.models.asymmetric.gaussian import GaussianRank
+from fullrank.models.least_squares.allrank import AllRank
+from fullrank.models.least_squares.ials import IALS
+from fullrank.models.neighbours.bestseller import Bestseller
+from fullrank.models.neighbours.itemcf import ItemCF
+from fullrank.models.pairwise.bpr import BPR
+from fullrank.models.pairwise.mfadg import MFADG
+from fullrank.models.preferences.ccf import CCF
+from fullrank.models.preferences.opportunity import OpportunityCost
+from fullrank.models.preferences.session_cost import SessionCost
+from fullrank.models.ratings.rsvd import RSVD
+
+RELEVANT_SHARE = 0.15  # of the values are at or above the threshold, at least
+
+METRICS = {
+    "ratings": ("recall@10", "ndcg@10", "rr", "adg", "atop", "auc"),
+    "events": ("recall@10", "ndcg@10", "rr", "adg", "atop", "auc"),
+    "sessions": ("pairwise_loss", "graded_ndcg", "edrc", "kendall"),
+    "preferences": ("pairwise_loss",),
+}
+
+
+def recipes(kind: str, relevant: float | None) -> dict[str, AnyRecipe]:
+    """The recipes that are compared, by name."""
+    threshold: dict[str, Any] = {} if relevant is None else {"relevant": relevant}
+    if kind == "ratings":
+        return {
+            "Bestseller": Bestseller(by="relevant", **threshold),
+            "RSVD": RSVD(),  # what was observed, and nothing else
+            "AllRank": AllRank(),
+            "IALS": IALS(),
+            "ItemCF": ItemCF(),
+            "MFADG": MFADG(**threshold),
+            "GaussianRank": GaussianRank(**threshold),
+        }
+    if kind == "events":
+        return {
+            "Bestseller": Bestseller(),
+            "IALS": IALS(),
+            "ItemCF": ItemCF(),
+            "BPR": BPR(),
+            "MFADG": MFADG(),
+            "GaussianRank": GaussianRank(),
+        }
+    ordered: dict[str, AnyRecipe] = {
+        "Bestseller": Bestseller(by="mean"),
+        "RSVD": RSVD(),
+        "OpportunityCost": OpportunityCost(),
+    }
+    return ordered if kind == "preferences" else ordered | {"SessionCost": SessionCost(), "CCF": CCF()}
+
+
+def split(data: Feedback) -> str:
+    """The last five of everybody where there are times, else a fifth at random."""
+    return "leave-last:5" if isinstance(data, Interactions) and data.time is not None else "holdout:0.2"
+
+
+def threshold(data: Feedback, kind: str) -> float | None:
+    """The highest rating that 15% of all ratings reach; everything is relevant where there are no ratings."""
+    if kind != "ratings" or not isinstance(data, Interactions) or data.value is None:
+        return None
+    values, counts = np.unique(data.value, return_counts=True)
+    reached = counts[::-1].cumsum()[::-1] >= RELEVANT_SHARE * len(data)
+    return float(values[reached][-1])

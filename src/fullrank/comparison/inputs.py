@@ -1,0 +1,81 @@
+"""DATA as people write it: a file, the folder of a known data set, or its name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from fullrank.data import sources
+from fullrank.data.read import read, read_preferences, read_sessions
+from fullrank.data.reading.table import column_names
+from fullrank.errors import NoInputError, ParameterError
+
+Kind = Literal["ratings", "events", "sessions", "preferences"]
+
+KINDS: tuple[Kind, ...] = ("ratings", "events", "sessions", "preferences")
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """Feedback, what to call it and its items, and what a reader of numbers should know about it."""
+
+    name: str
+    data: Any
+    kind: Kind | None = None  # None: to be found out
+    titles: Sequence[str] = ()
+    notes: Sequence[str] = field(default=())
+
+
+def load(
+    source: str,
+    *,
+    kind: Kind | None = None,
+    columns: Mapping[str, str | int] | None = None,
+    scale: Sequence[str] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Loaded:
+    """Read DATA. Without a `kind`, columns better and worse are taken for preferences, session with grade or action for
+    sessions. `options` are those of `read`.
+    """
+    if kind is not None and kind not in KINDS:
+        raise ParameterError(f"'{kind}' is no kind of feedback; write {', '.join(KINDS)}.")
+    if not is_file(source):
+        known = load_known(source, dict(settings or {}))
+        return Loaded(known.name, known.data, kind, known.titles, known.notes)
+    if settings:
+        raise ParameterError(f"{source} is a file and has no options; they are for known data sets.")
+    given = {name: value for name, value in options.items() if value is not None}
+    named = set(columns) if columns else _names(source, given)
+    if kind == "preferences" or (kind is None and {"better", "worse"} <= named):
+        return Loaded(source, read_preferences(source, columns, **given), "preferences")
+    if kind == "sessions" or (kind is None and "session" in named and named & {"grade", "action"}):
+        if scale is None and "action" in named and "grade" not in named:
+            raise ParameterError(f"{source}: actions need their scale, worst first: --scale shown,clicked,bought.")
+        return Loaded(source, read_sessions(source, columns, scale=scale, **given), "sessions")
+    if scale is not None:
+        raise ParameterError(f"{source}: a scale of actions is for sessions, and none are read; say --kind sessions.")
+    feedback: Any = "implicit" if kind == "events" else None
+    return Loaded(source, read(source, columns, **{"feedback": feedback, **given}), kind)
+
+
+def _names(source: str, given: Mapping[str, Any]) -> set[str]:
+    """The columns of a file that can be read twice."""
+    if not Path(source).is_file():
+        return set()
+    return column_names(source, given.get("separator"), given.get("encoding", "utf-8"))
+
+
+def is_file(source: str) -> bool:
+    """Whether DATA is something to read as a file: a path, a pipe, standard input."""
+    return source == "-" or (Path(source).exists() and not Path(source).is_dir())
+
+
+def load_known(source: str, settings: dict[str, Any]) -> sources.Source[Any]:
+    """DATA that is no file: the folder of a known data set, or its name."""
+    if Path(source).is_dir() or source in sources.names():
+        return sources.load(source, **settings)
+    names = ", ".join(sources.names())
+    raise NoInputError(f"{source}: no such file, and no known data set ({names}); check the path.")

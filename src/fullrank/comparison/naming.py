@@ -1,0 +1,47 @@
+"""Recipes by the names they have in a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from typing import Any, TypeAlias, cast
+
+from fullrank.errors import ParameterError, did_you_mean
+from fullrank.models.kinds.model import Model
+from fullrank.models.protocols import Recipe
+from fullrank.models.recipes import RECIPES
+
+AnyRecipe: TypeAlias = Recipe[Any, Model]
+Recipes: TypeAlias = Mapping[str, str | AnyRecipe] | Sequence[str | AnyRecipe]
+
+
+def name_recipes(recipes: Recipes) -> dict[str, AnyRecipe]:
+    """Recipes by the name they have in the comparison; those given by name have their defaults."""
+    pairs: Iterable[tuple[str, str | AnyRecipe]]
+    if isinstance(recipes, Mapping):
+        pairs = recipes.items()
+    else:
+        pairs = [(one if isinstance(one, str) else type(one).__name__, one) for one in recipes]
+    by_name: dict[str, AnyRecipe] = {}
+    for name, recipe in pairs:
+        if name in by_name:
+            raise ParameterError(f"two models are called '{name}'; give them names: {{'one': ..., 'other': ...}}.")
+        by_name[name] = make_recipe(recipe) if isinstance(recipe, str) else recipe
+    if not by_name:
+        raise ParameterError(f"there is no model to compare. Known: {', '.join(RECIPES)}.")
+    return by_name
+
+
+def make_recipe(name: str, **parameters: Any) -> AnyRecipe:
+    """The recipe of a name, whatever its case."""
+    known = {known.lower(): kind for known, kind in RECIPES.items()}
+    if name.lower() not in known:
+        raise ParameterError(f"'{name}' is not a model. {did_you_mean(name, list(RECIPES))}")
+    kind: Any = known[name.lower()]
+    names = [part.name for part in fields(kind) if part.init]
+    for parameter in parameters:
+        if parameter not in names:
+            raise ParameterError(
+                f"'{parameter}' is not a parameter of {kind.__name__}. {did_you_mean(parameter, names)}"
+            )
+    return cast(AnyRecipe, kind(**parameters))

@@ -1,0 +1,146 @@
+"""What is compared on what: the data, its split, who is judged on which items, by which metrics."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from fullrank._version import __version__
+from fullrank.comparison import defaults, examples
+from fullrank.comparison.provenance import fingerprint_of_split
+from fullrank.comparison.splits import parse_split
+from fullrank.comparison.titles import Titles, order_titles
+from fullrank.data.feedback import Feedback, as_graded, kind_of
+from fullrank.data.graded import Graded
+from fullrank.data.interactions import Interactions
+from fullrank.data.preferences import Preferences
+from fullrank.data.split import Split, with_valid
+from fullrank.data.split.parts import joined
+from fullrank.errors import DataError, ParameterError
+from fullrank.evaluation.cases import Cases, cases_of
+from fullrank.evaluation.rank import rank
+from fullrank.metrics.metric import Metric
+from fullrank.metrics.table import parse
+from fullrank.ranks import Ranks
+
+Truth = Callable[[], Any]  # Interactions: all that is relevant, observed or not
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """All that the models of a comparison share."""
+
+    data: Feedback
+    kind: str
+    split: Split[Any]  # in training and held-out parts
+    cut: str  # how it was split, as somebody would write it; "" where it came split
+    relevant: float | None
+    metrics: tuple[Metric, ...]  # the first one decides
+    exclude: Literal["train"] | None = "train"
+    seed: int = 0
+    titles: Sequence[str] = field(default=(), repr=False)
+    truth: Truth | None = field(default=None, repr=False)
+    chosen_on: Split[Any] | None = None  # the same with a validation part, where the data came with one
+
+    @cached_property
+    def judged(self) -> Cases | Graded:
+        """Who is judged on what: users on what was held out, or offers with an order."""
+        if isinstance(self.split.held_out, Interactions):
+            return cases_of(self.split, self.relevant, self.exclude)
+        held_out = self.split.held_out
+        offers: Graded = as_graded(held_out)
+        some = offers.count_pairs() > 0
+        if not some.any():
+            raise DataError(f"none of {len(offers):,} held-out sessions has an order; hold out more.")
+        return offers.where(some)
+
+    def rank(self, model: Any) -> Ranks:
+        """Where the model puts what was held out."""
+        judged = self.judged
+        if isinstance(judged, Cases):
+            return rank(model, judged)
+        return rank(model, judged, relevant=float(judged.grade.min()))  # all of them: their order is measured
+
+    @cached_property
+    def complete(self) -> Cases | None:
+        """The same cases where the truth is known: all that is relevant and not in the training data."""
+        if self.truth is None:
+            return None
+        known, train = self.truth(), self.split.train
+        seen = np.isin(_pairs(known), _pairs(train))
+        return cases_of(Split(train, known.where(~seen), how="all that is relevant"), None, self.exclude)
+
+    @cached_property
+    def people(self) -> Any:
+        """Whose lists are shown."""
+        judged = self.judged
+        return examples.people(judged, self.split.train) if isinstance(judged, Cases) else np.zeros(0, dtype=np.int32)
+
+    def for_tuning(self) -> Split[Any]:
+        """With a validation part: the training part split once more, in the same way, where there was none."""
+        if self.chosen_on is not None:
+            return self.chosen_on
+        return with_valid(self.split, parse_split(self.cut or defaults.split(self.data), self.seed))
+
+    @property
+    def key(self) -> str:
+        """The same for comparisons in which a model would be measured the same."""
+        text = (
+            f"{__version__} {fingerprint_of_split(self.split)} {self.relevant} {self.exclude} {self.seed} "
+            f"{self.truth is not None} {','.join(map(str, self.metrics)) if self.truth else ''}"
+        )
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _pairs(data: Interactions) -> Any:
+    return data.user.astype(np.int64) * data.n_items + data.item
+
+
+def make_setting(
+    data: Any,
+    *,
+    split: str | None = None,
+    relevant: float | None = None,
+    metrics: Sequence[str | Metric] | None = None,
+    kind: str | None = None,
+    exclude: Literal["train"] | None = "train",
+    seed: int = 0,
+    titles: Titles = (),
+    truth: Truth | None = None,
+) -> Setting:
+    """The setting that is meant, with defaults by the kind of feedback where nothing is said."""
+    parts = data if isinstance(data, Split) else None
+    whole: Any = data if parts is None else parts.train
+    if not isinstance(whole, Interactions | Graded | Preferences):
+        raise DataError(f"a comparison needs Interactions, Graded, Preferences or a Split; got {type(whole).__name__}.")
+    kind = kind_of(whole) if kind is None else kind
+    cut = "" if parts is not None else split or defaults.split(whole)
+    made = parse_split(cut, seed)(whole) if parts is None else _without_valid(parts)
+    if relevant is not None and not isinstance(whole, Interactions):
+        raise ParameterError(f"a least relevant value is for ratings and counts; {kind} have an order, leave it out.")
+    threshold = defaults.threshold(whole, kind) if relevant is None else relevant
+    named = order_titles(titles, made.train.items)
+    chosen = tuple(parse(m) if isinstance(m, str) else m for m in metrics or defaults.METRICS[kind])
+    return Setting(
+        whole if parts is None else _whole(parts), kind, made, cut, threshold,
+        chosen, exclude, seed, named, truth, parts if parts is not None and parts.valid is not None else None,
+    )  # fmt: skip
+
+
+def _whole(split: Split[Any]) -> Feedback:
+    """What was split; where parts overlap, which evaluation tells as a leak, what was trained on."""
+    whole: Feedback = split.train
+    with suppress(DataError):
+        whole = split.whole()
+    return whole
+
+
+def _without_valid(split: Split[Any]) -> Split[Any]:
+    """The validation part is learned from in the end, like the training part."""
+    return split if split.valid is None else replace(split, train=joined([split.train, split.valid]), valid=None)

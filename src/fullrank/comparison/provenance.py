@@ -1,0 +1,46 @@
+"""What a comparison was made of and with: fingerprints, versions, seed, threads."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from typing import Any
+
+import fullrank.runtime.threads as threading
+from fullrank._version import __version__
+from fullrank.comparison.results import Manifest
+from fullrank.data.feedback import Feedback
+from fullrank.data.split import Split
+from fullrank.models.storage.feedback import fingerprint
+
+LIBRARIES = ("numpy", "scipy", "numba", "polars", "optuna")
+
+
+def fingerprint_of_split(split: Split[Any]) -> str:
+    """The same for splits with the same parts."""
+    return hashlib.sha256(" ".join(fingerprint(part) for part in split.parts).encode()).hexdigest()
+
+
+def manifest(data: Feedback, split: Split[Any], seed: int, started: str, seconds: float) -> Manifest:
+    """The manifest of a comparison that began then and took so long."""
+    return Manifest(
+        fullrank=__version__,
+        python=platform.python_version(),
+        libraries={name: version for name in LIBRARIES if (version := _version(name))},
+        machine=f"{platform.system()} {platform.machine()}",
+        data=fingerprint(data),
+        split=fingerprint_of_split(split),
+        seed=seed,
+        threads=threading.threads(),
+        started=started,
+        seconds={"total": seconds},
+    )
+
+
+def _version(name: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""

@@ -1,0 +1,109 @@
+"""One model of a comparison: what was measured of it, kept on disk so that an interrupted comparison goes on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import asdict, dataclass, field
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+
+from fullrank.models.files import load, save
+from fullrank.models.kinds.model import Model
+from fullrank.models.recipes import RECIPES
+from fullrank.models.storage.parameters import recipe_from_json, recipe_to_json
+from fullrank.ranks import COLUMNS, About, Ranks
+from fullrank.runtime.atomic import write_bytes
+from fullrank.runtime.output import as_json
+from fullrank.tuning.summary import TuningSummary
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """What is known of one model: where it ranked what, whom it would recommend what, how long it took."""
+
+    name: str
+    recipe: object
+    ranks: Ranks | None = None  # None where it failed
+    failed: str | None = None
+    tuned: TuningSummary | None = None
+    lists: list[list[int]] = field(default_factory=list)
+    truth: dict[str, float] = field(default_factory=dict)  # means on the complete truth, where that is known
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+class Store:
+    """A folder with a folder for every model; `key` tells what a part belongs to, and another is not taken for it."""
+
+    def __init__(self, folder: Path, key: str) -> None:
+        self.folder, self.key = folder, key
+
+    def of(self, name: str) -> Path:
+        """The folder of a model."""
+        plain = re.sub(r"[^A-Za-z0-9_.-]+", "_", name)
+        mark = "" if plain == name else "-" + hashlib.sha256(name.encode()).hexdigest()[:8]
+        return self.folder / (plain[:60] + mark)
+
+    def made(self, name: str) -> Path:
+        """The same, made if it is not there."""
+        folder = self.of(name)
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def state(self, name: str, recipe: object) -> Path:
+        """Where the fit of this recipe is kept while it runs; another fit has another place."""
+        return self.made(name) / f"state-{self._key_of(recipe)[:16]}"
+
+    def keep(self, part: Part, model: Model | None, given: object) -> None:
+        """All of a part; the last file says that it is whole. Recipes that no file can name are not kept."""
+        if type(part.recipe) not in RECIPES.values():
+            return
+        folder = self.made(part.name)
+        (folder / "part.json").unlink(missing_ok=True)  # what follows is of another part until it is written again
+        kept = {
+            "key": self._key_of(given), "recipe": recipe_to_json(part.recipe, RECIPES), "failed": part.failed,
+            "tuned": None if part.tuned is None else part.tuned.to_json(),
+            "lists": part.lists, "truth": part.truth, "seconds": part.seconds,
+        }  # fmt: skip
+        if part.ranks is not None:
+            columns = {name: getattr(part.ranks, name) for name in ("start", *COLUMNS)}
+            file = BytesIO()
+            np.savez(file, **{name: column for name, column in columns.items() if column is not None})
+            write_bytes(folder / "ranks.npz", file.getvalue(), overwrite=True)
+            kept["about"] = asdict(part.ranks.about)
+        if model is not None:
+            save(model, folder / "model.fr", overwrite=True)
+        write_bytes(folder / "part.json", as_json(kept), overwrite=True)
+        for state in folder.glob("state*"):
+            state.unlink(missing_ok=True)
+
+    def find(self, name: str, given: object) -> Part | None:
+        """The part of a model that was made by the same recipe on the same data, if there is one and it is whole."""
+        try:
+            key, part = self.read(name)
+        except (OSError, ValueError, KeyError, TypeError):
+            return None  # not there, or not whole: made again
+        return part if key == self._key_of(given) and part.failed is None else None
+
+    def read(self, name: str) -> tuple[str, Part]:
+        """The part of a model, and what it belongs to."""
+        folder = self.of(name)
+        kept = json.loads((folder / "part.json").read_text())
+        key, recipe, about, ranks = kept.pop("key"), kept.pop("recipe"), kept.pop("about", None), None
+        if about is not None:
+            about["notes"] = tuple(about["notes"])
+            with np.load(folder / "ranks.npz", allow_pickle=False) as columns:
+                ranks = Ranks(**columns, about=About(**about))
+        tuned = kept.pop("tuned")
+        summary = None if tuned is None else TuningSummary.from_json(tuned)
+        return key, Part(name, recipe_from_json(recipe, RECIPES), ranks, tuned=summary, **kept)
+
+    def model(self, name: str) -> Model:
+        """The model of a part."""
+        return load(self.of(name) / "model.fr")
+
+    def _key_of(self, given: object) -> str:
+        return hashlib.sha256(f"{self.key} {given!r}".encode()).hexdigest()

@@ -1,0 +1,151 @@
+"""Which model to use, how sure that is, and what to distrust: in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from fullrank.comparison.findings import best_first
+from fullrank.comparison.pairs import apart
+from fullrank.comparison.profile import CLEAR
+from fullrank.comparison.protocol import Setting
+from fullrank.comparison.results import Caveat, DataProfile, PairResult, SampledPanel, Verdict
+from fullrank.comparison.runs import Part
+from fullrank.evaluation.result import Result
+from fullrank.models.neighbours.bestseller import Bestseller
+
+FEW = 100  # cases
+MANY = 0.1  # of the cases
+FAR = 100  # times as many cases as there are
+
+
+def decide(results: Mapping[str, Result], pairs: Sequence[PairResult]) -> Verdict:
+    """The best model by the deciding metric, those it cannot be told from, and a sentence."""
+    metric = next(iter(results.values())).metrics[0]
+    order = best_first(results, metric)
+    best, means = order[0], {name: result.mean()[str(metric)] for name, result in results.items()}
+    distinct = apart(pairs, str(metric))
+    tied = [name for name in order[1:] if (best, name) not in distinct and (name, best) not in distinct]
+    value = f"{metric} {means[best]:.4f}"
+    if len(order) == 1:
+        sentence = f"{best} has {value}; there is nothing to compare it with."
+    elif not tied:
+        second = f"{order[1]} ({means[order[1]]:.4f})" + (" and all others" if len(order) > 2 else "")
+        sentence = f"Use {best}: {value}, ahead of {second} beyond what chance explains."
+    else:
+        others = tied[0] if len(tied) == 1 else f"{', '.join(tied[:-1])} and {tied[-1]}"
+        doubt = _remedy(pairs, str(metric), best, tied[0])
+        sentence = f"{best} leads with {value}, but cannot be told from {others} on these data: {doubt}."
+    return Verdict(sentence, str(metric), best, tuple(tied), sure=not tied)
+
+
+def _remedy(pairs: Sequence[PairResult], metric: str, best: str, second: str) -> str:
+    pair = next(p for p in pairs if p.metric == metric and {p.one, p.two} == {best, second})
+    if pair.needed is None:
+        return "they do not differ"
+    if pair.needed > FAR * pair.cases:
+        return "they hardly differ"
+    if pair.needed > pair.cases:
+        return f"a difference this small needs about {pair.needed:,} cases, and there are {pair.cases:,}"
+    return "the difference is not certain beside all the other comparisons made"
+
+
+def caveats(
+    setting: Setting, parts: Sequence[Part], results: Mapping[str, Result], verdict: Verdict, profile: DataProfile,
+    sampled: SampledPanel | None, *, tuned: bool, unfinished: Sequence[str] = (),
+) -> tuple[Caveat, ...]:  # fmt: skip
+    """What to keep in mind, warnings first."""
+    warnings = [f"The comparison was interrupted: nothing is said of {', '.join(unfinished)}."] if unfinished else []
+    warnings += [f"{part.name} failed: {part.failed}" for part in parts if part.failed is not None]
+    warnings += _about_cases(setting, results)
+    warnings += _about_models(setting, parts, verdict, profile, tuned)
+    notes = [*_sampling(sampled), *_reading(setting), *_splitting(setting), *_of_results(results)]
+    return (*(Caveat("warning", text) for text in warnings), *(Caveat("note", text) for text in notes))
+
+
+def _about_cases(setting: Setting, results: Mapping[str, Result]) -> list[str]:
+    """Whether there are enough, and anything is known of them."""
+    doubts, cases, new = [], len(next(iter(results.values()))), _share_of_new_users(setting)
+    if cases < FEW:
+        doubts.append(f"There are only {cases} cases: small differences are chance.")
+    if new > MANY:
+        doubts.append(
+            f"{new:.0%} of the cases are of people without any training data: no model knows them, and all can "
+            "only give them the same."
+        )
+    return doubts
+
+
+def _about_models(
+    setting: Setting, parts: Sequence[Part], verdict: Verdict, profile: DataProfile, tuned: bool
+) -> list[str]:
+    """What makes the order of the models doubtful."""
+    doubts, decides, missing = [], setting.metrics[0], profile.missing
+    if missing is not None and missing.p < CLEAR and not decides.unbiased:
+        doubts.append(
+            f"Ratings are missing not at random here, and {decides} is biased where relevant items are missing from "
+            "the held-out data; look at the metrics marked as unbiased."
+        )
+    if {verdict.best, *verdict.tied} & _bestsellers(parts):
+        doubts.append("No model is clearly better than a list of bestsellers, which is the same for everybody.")
+    if not tuned:
+        doubts.append(
+            "Nothing was tuned: the models have their default parameters, and a difference may be one of parameters, "
+            "not of methods. Compare again with tuning."
+        )
+    return doubts
+
+
+def _sampling(sampled: SampledPanel | None) -> list[str]:
+    turned = [] if sampled is None else [row.metric for row in sampled.rows if row.turned]
+    if sampled is None or not turned:
+        return []
+    return [
+        f"Ranked among {sampled.m} sampled items instead of all, models that can be told apart would have come in "
+        f"the wrong order by {', '.join(turned)}."
+    ]
+
+
+def _reading(setting: Setting) -> list[str]:
+    """What is not in the data any more."""
+    intake = setting.data.intake
+    dropped = [f"{n:,} rows were left out when the data was read: {reason}." for reason, n in intake.dropped.items()]
+    merged = f"{intake.merged:,} rows repeated others and were merged when the data was read."
+    return [*dropped, merged] if intake.merged else dropped
+
+
+def _of_results(results: Mapping[str, Result]) -> list[str]:
+    """What evaluation says, once where it says it of all models."""
+    common = [note for note in next(iter(results.values())).notes if all(note in r.notes for r in results.values())]
+    own = [f"{name}: {note}." for name, result in results.items() for note in result.notes if note not in common]
+    return [*map(_sentence, common), *own]
+
+
+def _bestsellers(parts: Sequence[Part]) -> set[str]:
+    return {part.name for part in parts if isinstance(part.recipe, Bestseller)}
+
+
+def _share_of_new_users(setting: Setting) -> float:
+    """The share of cases that are of people of whom there is nothing to learn from."""
+    split = setting.split
+    known = np.zeros(len(split.train.users), dtype=bool)
+    for part in (split.train, split.visible):
+        if part is not None:
+            known[part.user] = True
+    return float(1 - known[setting.judged.user].mean())
+
+
+def _splitting(setting: Setting) -> list[str]:
+    if setting.cut.startswith("leave-last"):
+        return [
+            "Everybody's last feedback was held out: what others did later is in the training data. A split by time "
+            "(time:0.2) is nearer to use."
+        ]
+    if setting.cut.startswith("holdout") and getattr(setting.data, "time", None) is not None:
+        return ["Held out at random: what people did later is in the training data. A split by time is nearer to use."]
+    return []
+
+
+def _sentence(note: str) -> str:
+    return f"{note[:1].upper()}{note[1:]}." if not note.endswith(".") else note

@@ -1,0 +1,84 @@
+"""Any feedback: what kind it is, and one kind as another."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from fullrank.arrays import repeats
+from fullrank.data.canonical import sort_rows
+from fullrank.data.graded import Graded
+from fullrank.data.intake import Intake
+from fullrank.data.interactions import Interactions, canonical
+from fullrank.data.preferences import Preferences
+
+Feedback: TypeAlias = Interactions | Graded | Preferences
+Kind: TypeAlias = Literal["ratings", "events", "sessions", "preferences"]
+
+MOST_GRADES = 25
+
+
+def kind_of(data: Feedback) -> Kind:
+    """What people gave: "ratings" (two to 25 different values), "events" (no values, one, or counts), "sessions", or
+    "preferences".
+    """
+    if not isinstance(data, Interactions):
+        return "sessions" if isinstance(data, Graded) else "preferences"
+    different = 0 if data.value is None else len(np.unique(data.value))
+    return "ratings" if 1 < different <= MOST_GRADES else "events"
+
+
+def seen(feedback: Feedback) -> Interactions:
+    """Who met what: the items a model leaves out for a user, and its ids."""
+    if isinstance(feedback, Interactions):
+        return feedback
+    if isinstance(feedback, Preferences):
+        user, item = np.tile(feedback.user, 2), np.concatenate([feedback.better, feedback.worse])
+    else:
+        user, item = feedback.user[feedback.case], feedback.item
+    _, (user, item) = sort_rows((user, len(feedback.users)), (item, len(feedback.items)))
+    once = ~repeats(user, item)
+    return Interactions(user[once], item[once], None, None, feedback.users, feedback.items)
+
+
+def as_interactions(feedback: Feedback) -> Interactions:
+    """Any feedback as ratings: of an item offered to a user several times the mean grade; of a preferred one the share
+    of its comparisons that it won.
+
+    >>> likes = Preferences.of(user=[1, 1], better=["tea", "milk"], worse=["milk", "jam"])
+    >>> likes.items.names.tolist(), as_interactions(likes).value
+    (['jam', 'milk', 'tea'], array([0. , 0.5, 1. ], dtype=float32))
+    """
+    if isinstance(feedback, Interactions):
+        return feedback
+    if isinstance(feedback, Graded):
+        columns = {"user": feedback.user[feedback.case], "item": feedback.item, "value": feedback.grade}
+    else:
+        won = np.repeat(np.array([1, 0], dtype=np.float32), len(feedback))
+        item = np.concatenate([feedback.better, feedback.worse])
+        columns = {"user": np.tile(feedback.user, 2), "item": item, "value": won}
+    return canonical(columns, feedback.users, feedback.items, "mean", Intake())
+
+
+def as_graded(feedback: Feedback) -> Graded:
+    """Any feedback as cases of items with grades: a history is one case, and so is every preference, a case of two.
+
+    >>> cases = as_graded(Preferences.of(user=[1, 1], better=["tea", "milk"], worse=["milk", "jam"]))
+    >>> cases.count_pairs()
+    array([1, 1])
+    """
+    if isinstance(feedback, Graded):
+        return feedback
+    if isinstance(feedback, Interactions):
+        return feedback.graded()
+    last = feedback.better > feedback.worse
+    better, worse = feedback.better[:, None], feedback.worse[:, None]
+    return Graded(
+        start=2 * np.arange(len(feedback) + 1),
+        item=np.where(np.column_stack([last, ~last]), worse, better).reshape(-1),
+        grade=np.column_stack([~last, last]).reshape(-1).astype(np.float32),
+        user=feedback.user,
+        users=feedback.users,
+        items=feedback.items,
+    )

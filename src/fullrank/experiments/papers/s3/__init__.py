@@ -1,7 +1,0 @@
-"""S3: average discounted gain (ADG) on implicit feedback with missing items, and training toward it."""
-
-from __future__ import annotations
-
-from fullrank.experiments.papers.s3 import table1, table2
-
-EXHIBITS = (table1.EXHIBIT, table2.EXHIBIT)

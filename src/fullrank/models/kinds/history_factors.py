@@ -1,0 +1,83 @@
+"""Vectors of items alone: a person is what they did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import final
+
+import numpy as np
+
+from fullrank.arrays import Codes, Floats, Lists, as_lists, checked_codes, lists
+from fullrank.data.interactions import Interactions
+from fullrank.models.kinds.linear import ItemVectors, LinearModel, People
+from fullrank.models.kinds.model import checked_history, keep_floats
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class HistoryFactors(LinearModel):
+    """score(u, i) = <p_i, own_u + sum over u's items j of q_j / sqrt(how many)> + bias_i + user_bias_u + offset.
+
+    A person is what they did: rows of `train`, at or above `recipe.relevant` where the recipe has such a threshold.
+    Somebody new is the sum alone, without a vector or bias of their own.
+    """
+
+    items: Floats  # P (items, factors)
+    history: Floats  # Q (items, factors)
+    train: Interactions
+    recipe: object
+    users: Floats | None = None  # own (users, factors)
+    bias: Floats | None = None  # (items,)
+    user_bias: Floats | None = None  # (users,)
+    offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        keep_floats(self, "items", "history", "users", "bias", "user_bias")
+
+    @cached_property
+    def item_vectors(self) -> ItemVectors:
+        """What people are multiplied with."""
+        return ItemVectors(self.items, self.bias)
+
+    @cached_property
+    def _histories(self) -> Lists:
+        return lists(self.train.relevant(self._threshold).by_user())
+
+    @property
+    def _threshold(self) -> float | None:
+        threshold: float | None = getattr(self.recipe, "relevant", None)
+        return None if self.train.value is None else threshold
+
+    def vectors(self, users: Codes) -> Floats:
+        """The vectors of known users (codes), from what they did and their own."""
+        codes = checked_codes(users, self.train.n_users, "user")
+        summed = self._sum(codes, self._histories)
+        return summed if self.users is None else summed + self.users[codes]
+
+    def people(self, users: Codes) -> People:
+        """Known users (codes)."""
+        own = 0 if self.user_bias is None else self.user_bias[users].astype(np.float64)
+        return People(self.vectors(users), np.full(len(users), self.offset) + own)
+
+    def newcomer(self, items: Codes, values: Floats) -> People:
+        """Somebody new, from what they did."""
+        return People(self.fold_in(items, values)[None, :], np.full(1, self.offset))
+
+    def fold_in(self, items: Codes, values: Floats) -> Floats:
+        """The vector of somebody new: the sum over what they did, at or above the threshold if there is one."""
+        codes, given = checked_history(self, items, values)
+        if self._threshold is not None:
+            kept = given >= np.float32(self._threshold)
+            codes, given = codes[kept], given[kept]
+        return np.asarray(self._sum(np.zeros(1, dtype=np.int32), as_lists([0, len(codes)], codes, given))[0])
+
+    def _sum(self, users: Codes, histories: Lists) -> Floats:
+        """Sums of q over the items of each user, over the square root of how many they are."""
+        from fullrank.kernels.cooccurrence import add_dense
+
+        out = np.empty((len(users), self.history.shape[1]), dtype=np.float32)
+        codes = checked_codes(users, len(histories[0]) - 1, "user")
+        add_dense(codes, *histories, True, self.history, out)
+        counts = histories[0][codes + 1] - histories[0][codes]
+        return np.asarray(out / np.sqrt(np.maximum(counts, 1)).astype(np.float32)[:, None])

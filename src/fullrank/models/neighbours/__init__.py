@@ -1,0 +1,1 @@
+"""Counting and comparing items: bestsellers, item-based collaborative filtering, EASE."""

@@ -1,0 +1,90 @@
+"""The columns of the users x items matrix, beside each other: what recipes that compare items need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from fullrank.arrays import Array, Lists, frozen, lists
+from fullrank.data.interactions import Interactions
+from fullrank.runtime.threads import in_parallel
+
+PARTS = 128  # of the work, at most
+STEPS = 1 << 22  # products of two entries in a part, at least
+ROOM = 1 << 20  # neighbours found in one go
+ROWS = 64  # dense rows computed in one go
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """x_i for every item i: who took it, with 1 (`binary`) or their value."""
+
+    by_item: Lists
+    by_user: Lists
+    binary: bool
+    length2: NDArray[np.float64]  # |x_i|^2; 1 where that is 0, so that one can divide by it
+
+    @classmethod
+    def of(cls, train: Interactions, binary: bool) -> Columns:
+        """The columns of some feedback."""
+        by_item, by_user = lists(train.by_item()), lists(train.by_user())
+        squares = None if binary else by_user[2].astype(np.float64) ** 2
+        length2 = np.bincount(train.item, squares, minlength=train.n_items)
+        return cls(by_item, by_user, binary, frozen(np.where(length2 > 0, length2, 1.0)))
+
+    def __len__(self) -> int:
+        return len(self.length2)
+
+    def gram(self, dtype: DTypeLike = np.float64) -> Array:
+        """<x_i, x_j> for all pairs, dense."""
+        whole = np.empty((len(self), len(self)), dtype=dtype)
+
+        def work(rows: slice) -> None:
+            whole[rows] = self.dots(rows)
+
+        in_parallel(work, self.rows())
+        return whole
+
+    def rows(self) -> Iterator[slice]:
+        """Some rows of a dense result at a time."""
+        return (slice(first, min(first + ROWS, len(self))) for first in range(0, len(self), ROWS))
+
+    def dots(self, rows: slice) -> NDArray[np.float64]:
+        """<x_i, x_j> for these i and all j."""
+        from fullrank.kernels.cooccurrence import dots_block
+
+        out = np.empty((rows.stop - rows.start, len(self)))
+        dots_block(rows.start, self.by_item, self.by_user, self.binary, out)
+        return out
+
+    def parts(self) -> Iterator[tuple[int, int]]:
+        """Runs of items with about as much work each: the items of their users; the same for any number of threads."""
+        sizes = np.diff(self.by_user[0])
+        steps = np.add.reduceat(np.append(sizes[self.by_item[1]], 0), self.by_item[0][:-1])
+        until = np.cumsum(np.where(np.diff(self.by_item[0]) > 0, steps, 0) + 1)
+        each = max(STEPS, 8 * len(self), int(until[-1]) // PARTS)
+        edges = np.searchsorted(until, np.arange(each, int(until[-1]), each)) + 1
+        return pairwise(np.unique(np.concatenate([[0], edges, [len(self)]])).tolist())
+
+    def nearest(self, first: int, last: int, k: int, *, keep_self: bool, share: bool) -> Iterator[tuple[Array, ...]]:
+        """The k nearest of items first..last-1, some items at a time: how many of each, which, cosine^2, chance."""
+        from fullrank.kernels.cooccurrence import nearest_block
+
+        n = len(self)
+        room = n + min(ROOM, (last - first) * k)
+        work = (
+            np.zeros(n), np.empty(n + 1), np.empty(2 * k),
+            np.zeros(n, np.uint8), np.empty(n + 1, np.int32), np.empty(n + 1, np.int32),
+        )  # fmt: skip
+        while first < last:
+            end, which = np.zeros(last - first, np.int64), np.empty(room, np.int32)
+            cosine2, part = np.empty(room), np.empty(room, np.float32)
+            given = (first, last, self.by_item, self.by_user, self.binary, self.length2, k, keep_self, share)
+            until = nearest_block(*given, *work, end, which, cosine2, part)
+            end = end[: until - first]
+            yield np.diff(end, prepend=0), which[: end[-1]], cosine2[: end[-1]], part[: end[-1]]
+            first = until

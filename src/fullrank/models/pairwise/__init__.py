@@ -1,0 +1,1 @@
+"""A relevant item above another: BPR, and steps toward ADG and AUC."""

@@ -1,0 +1,1 @@
+"""Items valued against what else is offered: opportunity cost, sessions, choices, contexts."""

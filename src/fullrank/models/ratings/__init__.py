@@ -1,0 +1,1 @@
+"""Predicting what was observed: RSVD, SVD++, OrdRec."""

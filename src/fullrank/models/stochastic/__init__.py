@@ -1,0 +1,1 @@
+"""What stochastic gradient descent shares: rates, passes over users in batches, sampled items."""

@@ -1,0 +1,1 @@
+"""Training in rounds: the loop, its state, its checkpoints."""

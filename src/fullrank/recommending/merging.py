@@ -1,0 +1,52 @@
+"""Old and new feedback as one, and what belongs to the old in its places there."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullrank.arrays import Floats
+from fullrank.data.feedback import Feedback
+from fullrank.data.ids import Ids
+from fullrank.data.interactions import Interactions
+from fullrank.errors import DataError
+from fullrank.models.kinds.model import Model
+
+
+def merge(old: Interactions, new: Interactions) -> Interactions:
+    """Both, over the ids of both; of a pair in both the new value counts."""
+    if (old.value is None) != (new.value is None):
+        raise DataError("the new feedback has values and the model's has none, or the other way round; give the same.")
+    users, items = old.users.union(new.users.names), old.items.union(new.items.names)
+    user, item = (
+        np.concatenate([ids.codes(part.names)[codes] for part, codes in parts])
+        for ids, parts in (
+            (users, ((new.users, new.user), (old.users, old.user))),
+            (items, ((new.items, new.item), (old.items, old.item))),
+        )
+    )
+    pair = user.astype(np.int64) * len(items) + item
+    kept = np.unique(pair, return_index=True)[1]  # of equal pairs the first: the new one
+    value = None if old.value is None or new.value is None else np.concatenate([new.value, old.value])[kept]
+    return Interactions(user[kept], item[kept], value, None, users, items)
+
+
+def move_rows(rows: Floats, old: Ids, new: Ids) -> NDArray[np.float32]:
+    """Rows, or single numbers, in the places of a larger catalogue; zeros where there were none.
+
+    >>> move_rows(np.array([1, 2], dtype=np.float32), Ids(["b", "a"]), Ids(["a", "b", "c"]))
+    array([2., 1., 0.], dtype=float32)
+    """
+    moved = np.zeros((len(new), *rows.shape[1:]), dtype=np.float32)
+    moved[new.codes(old.names)] = rows
+    return moved
+
+
+def need_interactions(model: Model, more: Feedback) -> Interactions:
+    """New feedback for a model that was fitted on interactions; nothing else will do."""
+    if isinstance(more, Interactions):
+        return more
+    raise DataError(
+        f"{type(model.recipe).__name__}: the model was fitted on Interactions and the new feedback is "
+        f"{type(more).__name__}; give as_interactions(...) of it, or fit again with all feedback."
+    )

@@ -1,0 +1,145 @@
+"""Lists for people: known ones, new ones with a history, and those of whom nothing is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullrank.arrays import Codes, Floats, frozen, owned
+from fullrank.data.ids import Ids, Name
+from fullrank.errors import DataError, ParameterError, check_integer
+from fullrank.kernels.near import Near
+from fullrank.models.kinds.linear import Linear, exact_scores_of, exact_scores_of_newcomer, exactly
+from fullrank.models.kinds.model import Model
+
+if TYPE_CHECKING:
+    import polars as pl
+
+History: TypeAlias = Mapping[Name, float] | Iterable[Name]  # items with values, or just items
+
+
+class Recommended(NamedTuple):
+    """Items, best first, with their scores; `fallback` is "popular" where nothing is known of the person."""
+
+    items: list[Name]
+    scores: list[float]
+    fallback: str = ""
+
+    def to_frame(self) -> pl.DataFrame:
+        """A row per item: rank (from 1), item, score.
+
+        >>> Recommended(["tea", "jam"], [2.0, 1.5]).to_frame().rows()
+        [(1, 'tea', 2.0), (2, 'jam', 1.5)]
+        """
+        import polars as pl
+
+        name = pl.String if any(isinstance(item, str) for item in self.items) else pl.Int64
+        ranks = pl.int_range(1, len(self.items) + 1, eager=True)
+        return pl.DataFrame({
+            "rank": ranks, "item": pl.Series(self.items, dtype=name), "score": pl.Series(self.scores, dtype=pl.Float64),
+        })  # fmt: skip
+
+
+def recommend(
+    model: Model,
+    user: Name | None = None,
+    *,
+    history: History | None = None,
+    n: int = 10,
+    exclude: Literal["seen"] | Iterable[Name] | None = "seen",
+    only: Iterable[Name] | None = None,
+) -> Recommended:
+    """The n best items for a user of the training data, or for somebody with this history.
+
+    Without the items they have seen (`exclude="seen"`), without those named, or with everything (None); `only`
+    chooses among these items. Somebody unknown gets what is popular, and the result says so. Of equal scores
+    the item that comes first in the catalogue is first.
+    """
+    check_integer("n", n, 1)
+    if (user is None) == (history is None):
+        raise ParameterError("recommend needs either a user or a history.")
+    (scores, near), seen, fallback = _scores(model, user, history)
+    ids = model.train.items
+    hidden = _hidden(ids, seen, exclude, only)
+    best, worth = _best(scores, near, hidden, min(n, len(ids) - len(hidden)))
+    return Recommended([ids.name(int(code)) for code in best], worth.tolist(), fallback)
+
+
+def _scores(model: Model, user: Name | None, history: History | None) -> tuple[tuple[Any, Near], Codes, str]:
+    """A row of scores of all items and how near they are to canonical ones, the items seen, what was fallen back on."""
+    if history is not None:
+        codes, values = history_of(history, model.train.items)
+        if len(codes):
+            return _newcomer(model, codes, values), codes, ""
+    elif user in model.train.users:
+        code = model.train.users.code(user)  # type: ignore[arg-type]
+        first, end = model.train.starts[code], model.train.starts[code + 1]
+        if end > first:
+            return _known(model, np.array([code], dtype=np.int32)), model.train.item[first:end], ""
+    popular = np.bincount(model.train.item, minlength=model.train.n_items).astype(np.float32)[None, :]
+    return (popular, exactly(popular)), np.zeros(0, dtype=np.int32), "popular"
+
+
+def _known(model: Model, user: Codes) -> tuple[Any, Near]:
+    if isinstance(model, Linear):
+        return model.item_vectors.block(model.people(user), _room(model))
+    scores = np.array(exact_scores_of(model, user))
+    return scores, exactly(scores)
+
+
+def _newcomer(model: Model, items: Codes, values: Floats) -> tuple[Any, Near]:
+    if isinstance(model, Linear):
+        return model.item_vectors.block(model.newcomer(items, values), _room(model))
+    scores = exact_scores_of_newcomer(model, items, values)
+    return scores, exactly(scores)
+
+
+def _room(model: Model) -> Any:
+    return lambda kind: np.empty((1, model.train.n_items), dtype=kind)
+
+
+def _hidden(
+    ids: Ids, seen: Codes, exclude: Literal["seen"] | Iterable[Name] | None, only: Iterable[Name] | None
+) -> Codes:
+    """The codes of the items that are not recommended, each once."""
+    out = np.zeros(0, dtype=np.int32)
+    if exclude is not None:
+        out = seen if isinstance(exclude, str) else np.unique(ids.codes(list(exclude)))
+    if only is None:
+        return out
+    allowed = np.zeros(len(ids), dtype=bool)
+    allowed[ids.codes(list(only))] = True
+    allowed[out] = False
+    return np.flatnonzero(~allowed).astype(np.int32)
+
+
+def history_of(history: History, items: Ids) -> tuple[Codes, Floats]:
+    """The codes and values of a history, sorted by item; an unknown or repeated item is an error that names it."""
+    named = history if isinstance(history, Mapping) else dict.fromkeys(taken := list(history), 1.0)
+    if not isinstance(history, Mapping) and len(named) != len(taken):
+        repeated = next(name for name in taken if taken.count(name) > 1)
+        raise DataError(f"item {repeated!r} is in the history twice; give every item once.")
+    codes = items.codes(list(named))
+    values = np.array(list(named.values()), dtype=np.float32)
+    if not np.isfinite(values).all():
+        raise DataError("a value of the history is NaN or infinite; give finite numbers.")
+    order = np.argsort(codes)
+    return codes[order], values[order]
+
+
+def _best(scores: NDArray[Any], near: Near, hidden: Codes, n: int) -> tuple[Codes, NDArray[np.float64]]:
+    """The n items of the highest canonical scores in a row, best first, of equal ones the first."""
+    from fullrank.kernels.topn import top_block
+
+    best, worth = np.empty((1, n), dtype=np.int32), np.empty((1, n))
+    lists = owned(np.array([0, len(hidden)]), np.int64), owned(hidden, np.int32)
+    none = frozen(np.zeros(2, dtype=np.int64)), frozen(np.zeros(0, dtype=np.int32))
+    if n and top_block(scores, near, frozen(np.zeros(1, dtype=np.int32)), *lists, *none, best, worth) >= 0:
+        raise DataError(
+            "a score for this person is NaN or infinite; fit with a smaller rate or more regularisation, or look for "
+            "such values in the model's input."
+        )
+    return best[0], worth[0]

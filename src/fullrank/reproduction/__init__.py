@@ -1,0 +1,1 @@
+"""Tables and figures of the five documents, made again and judged."""
