@@ -38,6 +38,7 @@ class About:
     relevant: str = ""
     split: str = ""
     skipped: dict[str, int] = field(default_factory=dict)  # cases left out, by reason
+    fallback: dict[str, int] = field(default_factory=dict)  # cases ranked by what is popular, by reason
     notes: tuple[str, ...] = ()
 
 

@@ -21,6 +21,7 @@ from fullrank.models.least_squares.puresvd import PureSVD
 from fullrank.models.neighbours import ease
 from fullrank.models.neighbours.bestseller import Bestseller
 from fullrank.models.neighbours.ease import EASE
+from fullrank.models.positives import ALLOWED
 from fullrank.testing.checkerboard import checkerboard
 
 
@@ -42,7 +43,7 @@ def arrays(model: Any) -> list[bytes]:
 
 def test_bestsellers_by_hand() -> None:
     data = Interactions.of([1, 2, 3, 1, 2], ["a", "a", "a", "b", "c"], [5, 1, 3, 4, 5], items=Ids(["a", "b", "c", "d"]))
-    models = {by: Bestseller(by).fit(data) for by in ("mean", "count", "relevant")}  # type: ignore[arg-type]
+    models = {by: Bestseller(by, 5).fit(data) for by in ("mean", "count", "relevant")}  # type: ignore[arg-type]
     assert models["mean"].items[:3].tolist() == [3, 4, 5]
     assert models["mean"].items[3] < 3
     assert models["count"].items.tolist() == [3, 1, 1, 0]
@@ -118,7 +119,7 @@ def test_puresvd_has_the_singular_values_of_the_matrix(relevant: float | None) -
     x = data.by_user().toarray().astype(np.float64)
     if relevant is not None:
         x = (x >= relevant).astype(np.float64)
-    model = PureSVD(20, relevant).fit(data)
+    model = PureSVD(20, relevant, binary=relevant is not None).fit(data)
     left, values, right = svds(x, k=20, random_state=0)
     order = np.argsort(-values)
     np.testing.assert_allclose(np.linalg.norm(model.users, axis=0), values[order], rtol=2e-3)
@@ -131,7 +132,7 @@ def test_puresvd_has_the_singular_values_of_the_matrix(relevant: float | None) -
 
 def test_puresvd_of_full_rank_is_the_matrix() -> None:
     data = feedback(30, 20, 0.5)
-    model = PureSVD(20).fit(data)
+    model = PureSVD(20, binary=False).fit(data)
     np.testing.assert_allclose(model.scores(np.arange(30)), data.by_user().toarray(), atol=1e-4)
 
 
@@ -139,7 +140,7 @@ def test_puresvd_of_full_rank_is_the_matrix() -> None:
 def test_puresvd_of_a_small_catalogue(factors: int) -> None:
     """Where the powers have more columns than there are items."""
     data = fullrank.simulate.ratings(80, 60, density=0.3).data
-    model = PureSVD(factors=factors).fit(data)
+    model = PureSVD(factors=factors, binary=False).fit(data)
     exact = np.linalg.svd(data.by_user().toarray(), compute_uv=False)[:factors]
     assert np.linalg.norm(model.users, axis=0) == pytest.approx(exact, rel=1e-3)
 
@@ -161,7 +162,7 @@ def test_puresvd_turns_the_largest_component_up() -> None:
 @pytest.mark.parametrize("relevant", [None, 3.0])
 def test_puresvd_takes_in_new_users_and_items(relevant: float | None) -> None:
     data = feedback()
-    model = PureSVD(8, relevant).fit(data)
+    model = PureSVD(8, relevant, binary=relevant is not None).fit(data)
     assert data.value is not None
     for user in (0, 5):
         mine = data.user == user
@@ -180,7 +181,7 @@ def test_puresvd_refuses_more_factors_than_there_are_dimensions() -> None:
         ParameterError, match="The 'factors' parameter must be at most 40, the number of users or items"
     ):
         PureSVD(41).fit(feedback())
-    with pytest.raises(DataError, match="no value is at least 9; lower 'relevant'"):
+    with pytest.raises(DataError, match="no value is at or above 9; lower `relevant`"):
         PureSVD(2, relevant=9).fit(feedback())
 
 
@@ -188,7 +189,9 @@ def test_puresvd_of_plain_events() -> None:
     data = feedback()
     events = Interactions.of(data.user, data.item, users=data.users, items=data.items)
     assert arrays(PureSVD(5).fit(events)) == arrays(PureSVD(5, relevant=0).fit(data))
-    assert arrays(PureSVD(5, relevant=3).fit(events)) == arrays(PureSVD(5, relevant=0).fit(data))
+    assert arrays(PureSVD(5, binary=False).fit(events)) == arrays(PureSVD(5).fit(data))
+    with pytest.raises(DataError, match="the data has no values to be relevant at"):
+        PureSVD(5, relevant=3).fit(events)
 
 
 # all of them
@@ -196,7 +199,7 @@ def test_puresvd_of_plain_events() -> None:
 
 @pytest.mark.parametrize("recipe", [EASE(10), EASE(10, binary=False), PureSVD(2), PureSVD(2, relevant=4)])
 def test_finds_the_missing_square(recipe: Any) -> None:
-    for split in (checkerboard(50), checkerboard(51, value=4)):
+    for split in (checkerboard(50, value=5), checkerboard(51, value=4)):
         assert (rr(fullrank.rank(recipe.fit(split.train), split)) == 1).all()
 
 
@@ -226,14 +229,14 @@ def test_same_bytes_for_any_threads_and_rows(recipe: Any, monkeypatch: pytest.Mo
     ("recipe", "wrong", "must_be"),
     [
         (Bestseller, {"by": "fame"}, "'mean', 'count' or 'relevant'. Got 'fame'"),
-        (Bestseller, {"relevant": float("inf")}, "a number. Got inf"),
+        (Bestseller, {"relevant": float("inf")}, f"{ALLOWED}. Got inf"),
         (EASE, {"reg": 0}, "a number > 0. Got 0"),
         (EASE, {"reg": float("nan")}, "a number > 0. Got nan"),
         (EASE, {"binary": 1}, "True or False. Got 1"),
         (PureSVD, {"factors": 0}, "an integer from 1 to 4096. Got 0"),
         (PureSVD, {"factors": 2.0}, "an integer from 1 to 4096. Got 2.0"),
         (PureSVD, {"sweeps": 1}, "an integer >= 2. Got 1"),
-        (PureSVD, {"relevant": "5"}, "None or a number. Got '5'"),
+        (PureSVD, {"relevant": "5"}, f"{ALLOWED}. Got '5'"),
     ],
 )
 def test_bad_parameters(recipe: Any, wrong: dict[str, Any], must_be: str) -> None:

@@ -73,9 +73,15 @@ def test_somebody_unknown_gets_what_is_popular_and_is_told(world: Interactions, 
         assert [popular[world.items.code(name)] for name in listed.items] == np.sort(popular)[::-1][:3].tolist()
 
 
-def test_equal_scores_come_in_the_order_of_the_catalogue(world: Interactions) -> None:
-    same = ItemScores(np.zeros(80), world, IALS())
-    assert recommend(same, world.users.name(0), n=4, exclude=None).items == [world.items.name(i) for i in range(4)]
+def test_of_equal_scores_the_more_popular_item_is_first(world: Interactions) -> None:
+    scores = np.zeros(80)
+    scores[[3, 9]] = 1
+    same = ItemScores(scores, world, IALS())
+    counts = np.bincount(world.item, minlength=80)
+    by_hand = sorted(range(80), key=lambda item: (-scores[item], -counts[item], item))
+    listed = recommend(same, world.users.name(0), n=80, exclude=None)
+    assert listed.items == [world.items.name(item) for item in by_hand]
+    assert recommend(same, world.users.name(0), n=7, exclude=None).items == listed.items[:7]
 
 
 def test_what_cannot_be_recommended(world: Interactions, model: Factors) -> None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from fullrank.comparison.naming import AnyRecipe
+from fullrank.data.canonical import highest_reached
 from fullrank.data.feedback import Feedback
 from fullrank.data.interactions import Interactions
 from fullrank.models.asymmetric.gaussian import GaussianRank
@@ -70,6 +69,4 @@ def threshold(data: Feedback, kind: str) -> float | None:
     """The highest rating that 15% of all ratings reach; everything is relevant where there are no ratings."""
     if kind != "ratings" or not isinstance(data, Interactions) or data.value is None:
         return None
-    values, counts = np.unique(data.value, return_counts=True)
-    reached = counts[::-1].cumsum()[::-1] >= RELEVANT_SHARE * len(data)
-    return float(values[reached][-1])
+    return highest_reached(data.value, RELEVANT_SHARE)

@@ -186,3 +186,14 @@ def at_least(values: Floats, threshold: Any, user: Codes, n_users: int) -> NDArr
         raise DataError("a relevance threshold is NaN; give a number.")
     reached: NDArray[np.bool_] = values >= (least[user] if least.ndim else least)
     return reached
+
+
+def highest_reached(values: Floats, share: float) -> float:
+    """The highest value that at least this share of all values reach.
+
+    >>> highest_reached(np.array([1, 2, 3, 4, 5, 5], dtype=np.float32), 0.5)
+    4.0
+    """
+    different, counts = np.unique(values, return_counts=True)
+    reached = counts[::-1].cumsum()[::-1] >= share * len(values)
+    return float(different[reached][-1])

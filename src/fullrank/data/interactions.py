@@ -126,6 +126,18 @@ class Interactions:
         return matrix
 
     @cached_property
+    def popularity(self) -> NDArray[np.int64]:
+        """How many rows every item has."""
+        return frozen(np.bincount(self.item, minlength=self.n_items))
+
+    @cached_property
+    def popularity_order(self) -> Codes:
+        """The place of every item by popularity, from 0; of equally popular ones by code."""
+        place = np.empty(self.n_items, dtype=np.int32)
+        place[np.argsort(-self.popularity, kind="stable")] = np.arange(self.n_items, dtype=np.int32)
+        return frozen(place)
+
+    @cached_property
     def starts(self) -> NDArray[Any]:
         """Rows of user u are starts[u] .. starts[u+1]-1."""
         counts = np.bincount(self.user, minlength=self.n_users)

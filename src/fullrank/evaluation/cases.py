@@ -49,6 +49,11 @@ class Cases:
         if n >= len(self):
             return self
         keep = np.sort(np.random.default_rng([seed, len(self)]).choice(len(self), n, replace=False))
+        drawn = f"estimated from {n:,} of {len(self):,} cases, drawn at random"
+        return replace(self.at(keep), notes=(*self.notes, drawn))
+
+    def at(self, keep: NDArray[Any]) -> Cases:
+        """These cases (their numbers), in this order."""
         sizes = np.diff(self.start)[keep]
         rows = np.repeat(self.start[keep] - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
         return replace(
@@ -57,7 +62,6 @@ class Cases:
             start=np.append(0, np.cumsum(sizes)),
             item=frozen(self.item[rows]),
             grade=None if self.grade is None else frozen(self.grade[rows]),
-            notes=(*self.notes, f"estimated from {n:,} of {len(self):,} cases, drawn at random"),
         )
 
     def __len__(self) -> int:

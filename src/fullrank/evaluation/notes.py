@@ -31,6 +31,10 @@ def trust_notes(ranks: Ranks, metrics: Sequence[Metric], values: Doubles) -> tup
     if biased:
         notes.append(f"biased where relevant items are missing from the held-out data: {biased}")
     notes += [f"{n:,} cases left out: {reason}" for reason, n in ranks.about.skipped.items()]
+    notes += [
+        f"{n:,} of {len(np.unique(ranks.user)):,} cases were ranked by what is popular: {reason}"
+        for reason, n in ranks.about.fallback.items()
+    ]
     return (*notes, *_note_undefined(metrics, values))
 
 

@@ -15,6 +15,7 @@ from fullrank.evaluation.blocks import Work, over_blocks
 from fullrank.evaluation.candidates import Everything, Offered, Sampled
 from fullrank.evaluation.case_rows import about_ranks, kernel_input, rows_of
 from fullrank.evaluation.cases import Cases, Exclude, Threshold, cases_of
+from fullrank.evaluation.fallback import serve
 from fullrank.evaluation.offers import rank_offers
 from fullrank.evaluation.rank_samples import rank_again
 from fullrank.evaluation.scoring import name_of, scorer
@@ -35,7 +36,8 @@ def rank(
 ) -> Ranks:
     """Where the held-out relevant items stand among the candidates, by the model's scores.
 
-    `model`: anything that scores (see `scorer`): a fitted model, an array (users, items), a function.
+    `model`: anything that scores (see `scorer`): a fitted model, an array (users, items), a function. People of whom
+    a fitted model knows nothing are ranked by what they would be served: what is popular (see `fallback`).
     To compare models, pass the same `cases_of(split, ...)` to each: their masks are then made once.
     Sessions (`Graded`, or a split of them) are ranked inside their own offer sets.
     """
@@ -47,7 +49,7 @@ def rank(
     cases = split if isinstance(split, Cases) else cases_of(split, relevant, exclude)  # type: ignore[arg-type]
     if isinstance(candidates, Sampled):
         return rank_again(model, cases, [candidates], block=block)[0]
-    return _count(model, cases, block)
+    return serve(model, cases, lambda scored, some: [_count(scored, some, block)])[0]
 
 
 def rank_and_top(
@@ -61,8 +63,15 @@ def rank_and_top(
 ) -> tuple[Ranks, TopN]:
     """The ranks, and the n best items for the user of every case, from one pass over the scores."""
     cases = split if isinstance(split, Cases) else cases_of(split, relevant, exclude)
-    lists, work = lists_to_fill(cases.user, cases.users, cases.items, (*cases.seen, *cases.more), n)
-    return _count(model, cases, block, first=work), lists
+    lists: list[TopN] = []
+
+    def count(scored: Any, some: Cases) -> list[Ranks]:
+        made, work = lists_to_fill(scored, some.user, some.users, some.items, (*some.seen, *some.more), n)
+        lists.append(made)
+        return [_count(scored, some, block, first=work)]
+
+    ranks = serve(model, cases, count)[0]
+    return ranks, TopN.together(lists)
 
 
 def _offers(split: Split[Any] | Cases | Graded, candidates: Any) -> Graded | None:

@@ -14,6 +14,7 @@ from fullrank.evaluation.blocks import over_blocks
 from fullrank.evaluation.candidates import Everything, Sampled
 from fullrank.evaluation.case_rows import about_ranks, kernel_input, rows_of
 from fullrank.evaluation.cases import Cases
+from fullrank.evaluation.fallback import serve
 from fullrank.evaluation.scoring import name_of, scorer
 from fullrank.kernels.near import Near
 from fullrank.ranks import Ranks
@@ -21,6 +22,10 @@ from fullrank.ranks import Ranks
 
 def rank_again(model: Any, cases: Cases, samples: Sequence[Sampled], *, block: int | None = None) -> list[Ranks]:
     """Ranks among each of several samples, from one pass over the scores."""
+    return serve(model, cases, lambda scored, some: _rank_again(scored, some, samples, block))
+
+
+def _rank_again(model: Any, cases: Cases, samples: Sequence[Sampled], block: int | None) -> list[Ranks]:
     from fullrank.kernels.sampled_ranks import sample_block, sample_pairs_block
 
     drawn = [_Sampling(cases, sampled) for sampled in samples]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from fullrank.data.write import names_of
 from fullrank.errors import check_integer
 from fullrank.evaluation.blocks import Work, over_blocks
 from fullrank.evaluation.cases import Exclude, excluded_lists
+from fullrank.evaluation.fallback import popular, unknown
 from fullrank.evaluation.scoring import name_of, scorer
 from fullrank.kernels.near import Near
 
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TopN:
-    """Lists of items, best first, -1 where there are no more; of equal scores the smaller code is first."""
+    """Lists of items, best first, -1 where there are no more; of equal scores the more popular item is first."""
 
     user: Codes
     item: NDArray[np.int32]  # (users, n)
@@ -47,6 +49,19 @@ class TopN:
             "item": names_of(self.items, self.item[row, place]), "score": self.score[row, place],
         })  # fmt: skip
 
+    @staticmethod
+    def together(lists: Sequence[TopN]) -> TopN:
+        """Lists of which later ones take the place of earlier ones for the same user."""
+        first, *rest = lists
+        if not rest:
+            return first
+        item, score = first.item.copy(), first.score.copy()
+        place = np.full(len(first.users), -1)
+        place[first.user] = np.arange(len(first))
+        for more in rest:
+            item[place[more.user]], score[place[more.user]] = more.item, more.score
+        return TopN(first.user, frozen(item), frozen(score), first.users, first.items)
+
     def __len__(self) -> int:
         return len(self.user)
 
@@ -67,21 +82,32 @@ def top(
     data = split.train
     who = frozen(np.arange(data.n_users, dtype=np.int32) if users is None else np.array(users, dtype=np.int32))
     (seen, more), _ = excluded_lists(split, exclude)
-    lists, work = lists_to_fill(who, data.users, data.items, (*seen, *more), n)
-    given = scorer(model, data.n_users, data.n_items)
-    over_blocks(given, who, data.users, data.n_items, work, name=name_of(model), block=block)
-    return lists
+
+    def fill(scored: Any, some: Codes) -> TopN:
+        lists, work = lists_to_fill(scored, some, data.users, data.items, (*seen, *more), n)
+        given = scorer(scored, data.n_users, data.n_items)
+        over_blocks(given, some, data.users, data.n_items, work, name=name_of(scored), block=block)
+        return lists
+
+    lists, new = fill(model, who), unknown(model, who)
+    return TopN.together([lists, fill(popular(model.train), frozen(who[new]))]) if new.any() else lists
 
 
-def lists_to_fill(who: Codes, users: Ids, items: Ids, hidden: tuple[Any, ...], n: int) -> tuple[TopN, Work]:
+def lists_to_fill(model: Any, who: Codes, users: Ids, items: Ids, hidden: tuple[Any, ...], n: int) -> tuple[TopN, Work]:
     """Lists for these users, and the work that fills them from blocks of scores."""
     check_integer("n", n, 1)
     from fullrank.kernels.topn import top_block
 
-    best, worth = np.empty((len(who), n), dtype=np.int32), np.empty((len(who), n))
+    best, worth, order = np.empty((len(who), n), dtype=np.int32), np.empty((len(who), n)), list_order(model, len(items))
 
     def work(some: slice, scores: NDArray[Any], near: Near) -> int:
-        given: tuple[Any, ...] = (scores, near, who[some], *hidden, best[some], worth[some])
+        given: tuple[Any, ...] = (scores, near, who[some], *hidden, order, best[some], worth[some])
         return top_block(*given)
 
     return TopN(who, frozen(best.view()), frozen(worth.view()), users, items), work
+
+
+def list_order(model: Any, n_items: int) -> Codes:
+    """Which of equal scores comes first: by popularity where the training data is known, else by code."""
+    train = getattr(model, "train", None)
+    return frozen(np.arange(n_items, dtype=np.int32)) if train is None else train.popularity_order

@@ -20,11 +20,11 @@ RUN = 64  # scores that are looked at together for some that are high
 @kernel
 def top_block(
     scores: Array, near: Near, users: Array, seen_start: Array, seen: Array, more_start: Array, more: Array,
-    best: Array, best_scores: Array,
+    order: Array, best: Array, best_scores: Array,
 ) -> int:  # fmt: skip
     """Fill `best` (rows, n) with the items of the highest canonical scores, best first, -1 where there are no more.
 
-    Excluded items are left out; of equal scores the item with the smaller code is first. Where the scores are only
+    Excluded items are left out; of equal scores the item with the smaller `order` is first. Where the scores are only
     near the canonical ones, all that may be among the n best are asked for theirs. `scores` are as before in the
     end. Returns the first row with a score that is not finite, or -1.
     """
@@ -60,8 +60,8 @@ def top_block(
         else:
             for place in range(many):
                 c[place] = canonical(near, row, hits[place])
-        many = _keep(c, hits[:many], n)
-        _sort_down(c[:many], hits[:many])
+        many = _keep(c, hits[:many], n, order)
+        _sort_down(c[:many], hits[:many], order)
         for place in range(n):
             best[row, place] = hits[place] if place < many else -1
             best_scores[row, place] = c[place] if place < many else 0
@@ -115,25 +115,32 @@ def _at_least(s: Array, least: Any, hits: Array) -> Any:
 
 
 @kernel
-def _keep(c: Array, code: Array, n: int) -> Any:
-    """Move the n largest of c and their codes to the front, of equal ones the first; how many there are."""
+def _keep(c: Array, code: Array, n: int, order: Array) -> Any:
+    """Move the n largest of c and their codes to the front, of equal ones the first by order; how many there are."""
     if c.shape[0] <= n:
         return c.shape[0]
-    bar, above, kept = kth_largest(c.copy(), n), 0, 0
+    bar, above, level, kept = kth_largest(c.copy(), n), 0, 0, 0
     for place in range(c.shape[0]):
         above += c[place] > bar
-    tied = n - above
+        level += c[place] == bar
+    last = -np.inf  # of the order of those at the bar, with its sign turned
+    if above + level > n:
+        turned, level = np.empty(level), 0
+        for place in range(c.shape[0]):
+            if c[place] == bar:
+                turned[level] = -order[code[place]]
+                level += 1
+        last = kth_largest(turned, n - above)
     for place in range(c.shape[0]):
-        if c[place] > bar or (c[place] == bar and tied > 0):
-            tied -= c[place] == bar
+        if c[place] > bar or (c[place] == bar and -order[code[place]] >= last):
             c[kept], code[kept] = c[place], code[place]
             kept += 1
     return kept
 
 
 @kernel
-def _sort_down(c: Array, code: Array) -> None:
-    """Sort both by falling c, of equal ones by rising code, in place: a heap whose root is what comes last."""
+def _sort_down(c: Array, code: Array, order: Array) -> None:
+    """Sort both by falling c, of equal ones by rising order, in place: a heap whose root is what comes last."""
     n = c.shape[0]
     for step in range(n + n // 2):
         root, end = n // 2 - 1 - step, n
@@ -143,9 +150,9 @@ def _sort_down(c: Array, code: Array) -> None:
             code[0], code[end] = code[end], code[0]
         while 2 * root + 1 < end:
             child = 2 * root + 1
-            if child + 1 < end and _later(c[child + 1], code[child + 1], c[child], code[child]):
+            if child + 1 < end and _later(c[child + 1], order[code[child + 1]], c[child], order[code[child]]):
                 child += 1
-            if not _later(c[child], code[child], c[root], code[root]):
+            if not _later(c[child], order[code[child]], c[root], order[code[root]]):
                 break
             c[root], c[child] = c[child], c[root]
             code[root], code[child] = code[child], code[root]

@@ -70,8 +70,10 @@ def _top() -> None:
     for array in (starts, items, users):
         array.flags.writeable = False
     best = np.zeros((1, 1), dtype=np.int32), np.zeros((1, 1))
+    order = np.arange(2, dtype=np.int32)
+    order.flags.writeable = False
     for kind in (np.float32, np.float64):
-        top_block(*_near(kind), users, starts, items, starts, items, *best)
+        top_block(*_near(kind), users, starts, items, starts, items, order, *best)
 
 
 def _levels() -> None:

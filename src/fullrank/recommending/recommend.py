@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -12,8 +12,10 @@ from fullrank.arrays import Codes, Floats, frozen, owned
 from fullrank.data.ids import Ids, Name
 from fullrank.errors import DataError, ParameterError, check_integer
 from fullrank.kernels.near import Near
-from fullrank.models.kinds.linear import Linear, exact_scores_of, exact_scores_of_newcomer, exactly
+from fullrank.models.kinds.item_scores import ItemScores
+from fullrank.models.kinds.linear import Linear, exact_scores_of, exact_scores_of_newcomer, exactly, held_scores
 from fullrank.models.kinds.model import Model
+from fullrank.models.positives import liked
 
 if TYPE_CHECKING:
     import polars as pl
@@ -55,8 +57,9 @@ def recommend(
     """The n best items for a user of the training data, or for somebody with this history.
 
     Without the items they have seen (`exclude="seen"`), without those named, or with everything (None); `only`
-    chooses among these items. Somebody unknown gets what is popular, and the result says so. Of equal scores
-    the item that comes first in the catalogue is first.
+    chooses among these items. Somebody unknown gets what is popular, and so does somebody for whom all scores are
+    equal; the result says so. Of equal scores the more popular item is first. In a history of items without values
+    each is taken as liked.
     """
     check_integer("n", n, 1)
     if (user is None) == (history is None):
@@ -64,23 +67,43 @@ def recommend(
     (scores, near), seen, fallback = _scores(model, user, history)
     ids = model.train.items
     hidden = _hidden(ids, seen, exclude, only)
-    best, worth = _best(scores, near, hidden, min(n, len(ids) - len(hidden)))
+    best, worth = _best(scores, near, hidden, min(n, len(ids) - len(hidden)), model.train.popularity_order)
+    if not fallback and len(worth) > 1 and worth[0] == worth[-1] and _all_equal(scores, near, hidden):
+        fallback = "popular"
+        worth = model.train.popularity[best].astype(np.float64)
     return Recommended([ids.name(int(code)) for code in best], worth.tolist(), fallback)
 
 
 def _scores(model: Model, user: Name | None, history: History | None) -> tuple[tuple[Any, Near], Codes, str]:
     """A row of scores of all items and how near they are to canonical ones, the items seen, what was fallen back on."""
     if history is not None:
-        codes, values = history_of(history, model.train.items)
+        codes, values = history_of(history, model.train.items, lambda: liked(model.recipe, model.train))
         if len(codes):
             return _newcomer(model, codes, values), codes, ""
     elif user in model.train.users:
         code = model.train.users.code(user)  # type: ignore[arg-type]
         first, end = model.train.starts[code], model.train.starts[code + 1]
-        if end > first:
-            return _known(model, np.array([code], dtype=np.int32)), model.train.item[first:end], ""
-    popular = np.bincount(model.train.item, minlength=model.train.n_items).astype(np.float32)[None, :]
-    return (popular, exactly(popular)), np.zeros(0, dtype=np.int32), "popular"
+        user_codes, seen = np.array([code], dtype=np.int32), model.train.item[first:end]
+        if model.knows(user_codes)[0]:
+            return _known(model, user_codes), seen, ""
+        return _popular(model), seen, "popular"
+    return _popular(model), np.zeros(0, dtype=np.int32), "popular"
+
+
+def _popular(model: Model) -> tuple[Any, Near]:
+    """Items by how many training rows they have; of a list that is the same for everybody that list."""
+    nobody = np.zeros(0, dtype=np.int32)
+    if isinstance(model, ItemScores):
+        scores = model.history_scores(nobody, nobody.astype(np.float32))[None, :].copy()
+    else:
+        scores = model.train.popularity.astype(np.float32)[None, :]
+    return scores, exactly(scores)
+
+
+def _all_equal(scores: NDArray[Any], near: Near, hidden: Codes) -> bool:
+    """Whether all items that are not hidden have the same canonical score."""
+    row = held_scores(scores, near, np.array([0, scores.shape[1]]), np.arange(scores.shape[1], dtype=np.int32))
+    return float(np.ptp(np.delete(row, hidden))) == 0.0
 
 
 def _known(model: Model, user: Codes) -> tuple[Any, Near]:
@@ -116,9 +139,12 @@ def _hidden(
     return np.flatnonzero(~allowed).astype(np.int32)
 
 
-def history_of(history: History, items: Ids) -> tuple[Codes, Floats]:
-    """The codes and values of a history, sorted by item; an unknown or repeated item is an error that names it."""
-    named = history if isinstance(history, Mapping) else dict.fromkeys(taken := list(history), 1.0)
+def history_of(history: History, items: Ids, value: Callable[[], float] = lambda: 1.0) -> tuple[Codes, Floats]:
+    """The codes and values of a history, sorted by item; an unknown or repeated item is an error that names it.
+
+    Items that come without values have what `value` gives.
+    """
+    named = history if isinstance(history, Mapping) else dict.fromkeys(taken := list(history), value())
     if not isinstance(history, Mapping) and len(named) != len(taken):
         repeated = next(name for name in taken if taken.count(name) > 1)
         raise DataError(f"item {repeated!r} is in the history twice; give every item once.")
@@ -130,14 +156,14 @@ def history_of(history: History, items: Ids) -> tuple[Codes, Floats]:
     return codes[order], values[order]
 
 
-def _best(scores: NDArray[Any], near: Near, hidden: Codes, n: int) -> tuple[Codes, NDArray[np.float64]]:
-    """The n items of the highest canonical scores in a row, best first, of equal ones the first."""
+def _best(scores: NDArray[Any], near: Near, hidden: Codes, n: int, order: Codes) -> tuple[Codes, NDArray[np.float64]]:
+    """The n items of the highest canonical scores in a row, best first, of equal ones the first by `order`."""
     from fullrank.kernels.topn import top_block
 
     best, worth = np.empty((1, n), dtype=np.int32), np.empty((1, n))
     lists = owned(np.array([0, len(hidden)]), np.int64), owned(hidden, np.int32)
     none = frozen(np.zeros(2, dtype=np.int64)), frozen(np.zeros(0, dtype=np.int32))
-    if n and top_block(scores, near, frozen(np.zeros(1, dtype=np.int32)), *lists, *none, best, worth) >= 0:
+    if n and top_block(scores, near, frozen(np.zeros(1, dtype=np.int32)), *lists, *none, order, best, worth) >= 0:
         raise DataError(
             "a score for this person is NaN or infinite; fit with a smaller rate or more regularisation, or look for "
             "such values in the model's input."

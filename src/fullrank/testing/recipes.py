@@ -109,7 +109,11 @@ def _check_lists(model: Model, train: Interactions) -> None:
     listed = recommend(model, train.users.name(user), n=train.n_items)
     assert not seen & set(listed.items), "something seen is recommended"
     assert listed.scores == sorted(listed.scores, reverse=True)
-    new = recommend(model, history=list(seen)[:3], n=5)
-    assert new.fallback == ""
+    rows = slice(train.starts[user], train.starts[user + 1])
+    values = np.ones(len(seen)) if train.value is None else train.value[rows]
+    names = [train.items.name(int(item)) for item in train.item[rows]]
+    new = recommend(model, history=dict(zip(names, values.tolist(), strict=True)), n=5)
+    assert new.fallback == "", "somebody new with a long history is served what is popular"
     assert np.isfinite(new.scores).all()
+    assert np.isfinite(recommend(model, history=names[:3], n=5).scores).all()
     assert recommend(model, "nobody of this name", n=5).fallback == "popular"

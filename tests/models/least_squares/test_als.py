@@ -119,9 +119,10 @@ def test_rows_equal_a_dense_weighted_ridge_solve(recipe: object) -> None:
     data = ratings(seed=2)
     rng = np.random.default_rng(0)
     weight, target, ridge_users, ridge_items = dense(recipe, data)
+    rows_that_count = data.relevant(getattr(recipe, "relevant", None))
     for matrix, w, t, ridge in (
-        (data.by_user(), weight, target, ridge_users),
-        (data.by_item(), weight.T, target.T, ridge_items),
+        (rows_that_count.by_user(), weight, target, ridge_users),
+        (rows_that_count.by_item(), weight.T, target.T, ridge_items),
     ):
         for factors in (3, 40):  # rows longer and shorter than that
             other = rng.standard_normal((matrix.shape[1], factors))
@@ -280,7 +281,7 @@ def test_bad_data() -> None:
     with pytest.raises(DataError, match="AllRank needs ratings"):
         AllRank().fit(events)
     with pytest.raises(DataError, match="use relevant=None"):
-        AllRankBinary().fit(events)
+        AllRankBinary(relevant=4).fit(events)
     with pytest.raises(DataError, match="no value is at or above 9"):
         AllRankBinary(relevant=9).fit(ratings())
     with pytest.raises(DataError, match="lacks rating 1; it has"):

@@ -18,7 +18,8 @@ from fullrank.arrays import Array, Codes, Floats, Ints, Lists, lists
 from fullrank.data.interactions import Interactions
 from fullrank.errors import check, is_number
 from fullrank.models.kinds.history_factors import HistoryFactors
-from fullrank.models.stochastic.descent import Descent, check_descent, check_relevant, normal, positives
+from fullrank.models.positives import Relevant, check_relevant, positives
+from fullrank.models.stochastic.descent import Descent, check_descent, normal
 from fullrank.models.stochastic.passes import Part, UserPass, Work, largest_batch, offsets
 from fullrank.models.stochastic.samplers import AliasTable, Sampler, alias, check_sampler, weights
 from fullrank.models.training.state import Parameters, Rounds
@@ -46,7 +47,7 @@ class HistoryRecipe(Descent[Interactions, HistoryFactors], Protocol):
     negatives: float
     sampler: Sampler
     balance: float
-    relevant: float | None
+    relevant: Relevant
 
     def goal(self, n_items: int) -> Goal:
         """The loss of positives and sampled negatives in a list so long."""

@@ -9,6 +9,7 @@ from fullrank.errors import check
 from fullrank.models.asymmetric.activations import ACTIVATIONS
 from fullrank.models.asymmetric.amf import Goal, HistoryRecipe, check_history
 from fullrank.models.asymmetric.rank_loss import LOSSES, RankLoss, rank_table, score_table
+from fullrank.models.positives import Relevant
 from fullrank.models.stochastic.samplers import Sampler
 
 
@@ -58,8 +59,9 @@ class GaussianRank(HistoryRecipe):
     decay: float = 0.95
     #: Passes over the training data, from 1: raise it while held-out results improve; `judge` may stop them.
     epochs: int = 40
-    #: Values at or above this threshold are relevant; None: all that was observed, whatever its value.
-    relevant: float | None = None
+    #: What counts as positive: values at or above a number, above a share of all ("30%") or the person's "own mean";
+    #: None: all that was observed, whatever its value.
+    relevant: Relevant = None
 
     def __post_init__(self) -> None:
         check_history(self, "prior", "width", "level")

@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from fullrank.models.asymmetric.amf import Goal, HistoryRecipe, check_history
+from fullrank.models.positives import Relevant
 from fullrank.models.stochastic.samplers import Sampler
 
 NOTHING = np.zeros((2, 2), dtype=np.float32)  # no table
@@ -41,8 +42,9 @@ class SampledNegatives(HistoryRecipe):
     decay: float = 0.95
     #: Passes over the training data, from 1: raise it while held-out results improve; `judge` may stop them.
     epochs: int = 40
-    #: Values at or above this threshold are relevant; None: all that was observed, whatever its value.
-    relevant: float | None = None
+    #: What counts as positive: values at or above a number, above a share of all ("30%") or the person's "own mean";
+    #: None: all that was observed, whatever its value.
+    relevant: Relevant = None
 
     loss: ClassVar[str]
     stiff: ClassVar[float]

@@ -12,6 +12,7 @@ from fullrank.arrays import Codes, Floats, Lists, as_lists, checked_codes, lists
 from fullrank.data.interactions import Interactions
 from fullrank.models.kinds.linear import ItemVectors, LinearModel, People
 from fullrank.models.kinds.model import checked_history, keep_floats
+from fullrank.models.positives import positive_history
 
 
 @final
@@ -19,7 +20,7 @@ from fullrank.models.kinds.model import checked_history, keep_floats
 class HistoryFactors(LinearModel):
     """score(u, i) = <p_i, own_u + sum over u's items j of q_j / sqrt(how many)> + bias_i + user_bias_u + offset.
 
-    A person is what they did: rows of `train`, at or above `recipe.relevant` where the recipe has such a threshold.
+    A person is what they did: the rows of `train` that count, by `recipe.relevant` where the recipe has it.
     Somebody new is the sum alone, without a vector or bias of their own.
     """
 
@@ -42,12 +43,7 @@ class HistoryFactors(LinearModel):
 
     @cached_property
     def _histories(self) -> Lists:
-        return lists(self.train.relevant(self._threshold).by_user())
-
-    @property
-    def _threshold(self) -> float | None:
-        threshold: float | None = getattr(self.recipe, "relevant", None)
-        return None if self.train.value is None else threshold
+        return lists(self.positives.by_user())
 
     def vectors(self, users: Codes) -> Floats:
         """The vectors of known users (codes), from what they did and their own."""
@@ -65,11 +61,10 @@ class HistoryFactors(LinearModel):
         return People(self.fold_in(items, values)[None, :], np.full(1, self.offset))
 
     def fold_in(self, items: Codes, values: Floats) -> Floats:
-        """The vector of somebody new: the sum over what they did, at or above the threshold if there is one."""
-        codes, given = checked_history(self, items, values)
-        if self._threshold is not None:
-            kept = given >= np.float32(self._threshold)
-            codes, given = codes[kept], given[kept]
+        """The vector of somebody new: the sum over what counts of what they did."""
+        codes, given = positive_history(
+            getattr(self.recipe, "relevant", None), self.train, *checked_history(self, items, values)
+        )
         return np.asarray(self._sum(np.zeros(1, dtype=np.int32), as_lists([0, len(codes)], codes, given))[0])
 
     def _sum(self, users: Codes, histories: Lists) -> Floats:

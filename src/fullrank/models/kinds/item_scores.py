@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fullrank.arrays import Codes, Floats
+import numpy as np
+
+from fullrank.arrays import Bools, Codes, Floats
 from fullrank.data.interactions import Interactions
 from fullrank.models.kinds.model import FittingRecipe, Model, keep_floats
 
@@ -23,6 +25,10 @@ class ItemScores(Model):
     def scores_into(self, users: Codes, out: Floats) -> None:
         """Fill `out` (users, items) with the scores of known users (codes)."""
         out[:] = self.items
+
+    def knows(self, users: Codes) -> Bools:
+        """Everybody: nothing has to be known of them."""
+        return np.ones(len(users), dtype=bool)
 
     def history_scores(self, items: Codes, values: Floats) -> Floats:
         """The scores of somebody new, from what they did."""

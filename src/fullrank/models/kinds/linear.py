@@ -200,7 +200,8 @@ def exact_scores_of(model: Model, users: Codes) -> Array:
     """The scores of known users (codes) for all items, as they are ranked: of inner products the canonical ones."""
     if isinstance(model, Linear):
         return model.item_vectors.exact(model.people(users))
-    return np.asarray(getattr(model, "exact_scores", model.scores)(users))
+    scores = model.exact_scores if hasattr(model, "exact_scores") else model.scores
+    return np.asarray(scores(users))
 
 
 def exact_scores_of_newcomer(model: Model, items: Codes, values: NDArray[np.float32]) -> Array:

@@ -5,13 +5,15 @@ Models are few although recipes are many: scoring, fold-in, recommending and sav
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from fullrank.arrays import Array, Codes, Floats, checked_codes, frozen
+from fullrank.arrays import Array, Bools, Codes, Floats, checked_codes, frozen
 from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError
+from fullrank.models.positives import threshold
 
 
 @runtime_checkable
@@ -26,6 +28,16 @@ class Model(Protocol):
 
     def history_scores(self, items: Codes, values: Floats) -> Floats:
         """The scores of somebody new, from what they did."""
+
+    @cached_property
+    def positives(self) -> Interactions:
+        """The rows of `train` that count: those by `recipe.relevant`, where the recipe knows one class only."""
+        return self.train.relevant(threshold(getattr(self.recipe, "relevant", None), self.train))
+
+    def knows(self, users: Codes) -> Bools:
+        """Of which users (codes) there is anything to tell their taste from; others are served what is popular."""
+        start = self.positives.starts
+        return np.asarray(start[np.asarray(users) + 1] > start[users])
 
     def scores(self, users: Codes) -> Floats:
         """The scores of known users (codes) in a new array (users, items)."""

@@ -8,12 +8,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from fullrank.arrays import Array, Csr, Floats, row_blocks, stored
+from fullrank.arrays import Array, Csr, Floats, row_blocks
 from fullrank.data.interactions import Interactions
-from fullrank.errors import DataError, check, is_number
+from fullrank.errors import check
 from fullrank.models.kinds.factors import Factors, SideName
 from fullrank.models.least_squares.als import Side, Terms, side
 from fullrank.models.least_squares.alternation import LeastSquares, Problem, SolverName, check_alternation, start
+from fullrank.models.positives import Relevant, check_relevant, positives
 from fullrank.models.training.state import Parameters, Rounds
 from fullrank.runtime.threads import in_parallel, one_blas_thread
 
@@ -39,8 +40,9 @@ class AllRankBinary(LeastSquares):
     missing_weight: float = 0.02
     #: Strength of regularisation, >= 0: raise it where held-out results are worse than those in training.
     reg: float = 0.02
-    #: Values at or above this threshold are relevant; None: all that was observed, whatever its value.
-    relevant: float | None = 5.0
+    #: What counts as positive: values at or above a number, above a share of all ("30%") or the person's "own mean";
+    #: None: all that was observed, whatever its value.
+    relevant: Relevant = None
     #: "squared" error, or the "logistic" likelihood of Steck 2010, which takes much longer.
     loss: Literal["squared", "logistic"] = "squared"
     #: Rounds over all items and users, from 1: more come nearer to the optimum; `tolerance` may stop them.
@@ -52,27 +54,23 @@ class AllRankBinary(LeastSquares):
     def __post_init__(self) -> None:
         check_alternation(self)
         check("loss", self.loss, self.loss in ("squared", "logistic"), "'squared' or 'logistic'")
-        check("relevant", self.relevant, self.relevant is None or is_number(self.relevant), "None or a number")
+        check_relevant(self)
 
     def prepare(self, train: Interactions, seed: int) -> Rounds:
         """Items and users in turn: least squares, or Newton steps."""
-        if train.value is None and self.relevant is not None:
-            raise DataError("AllRankBinary: the data has no values to be relevant at; use relevant=None.")
-        if not len(train.relevant(self.relevant)):
-            raise DataError(f"AllRankBinary: no value is at or above {self.relevant}; lower `relevant`.")
         if self.loss == "squared":
             return super().prepare(train, seed)
-        sides = self.side(train.by_user()), self.side(train.by_item())
-        return Rounds(partial(start, self, train, seed), partial(self._sweep, *sides))
+        by_user, by_item, _, _ = self.problem(train)
+        return Rounds(partial(start, self, train, seed), partial(self._sweep, by_user, by_item))
 
     def ones(self, train: Interactions) -> Interactions | None:
         """What counts as 1, where squares are fitted to it."""
-        return train.relevant(self.relevant) if self.loss == "squared" else None
+        return positives(self, train) if self.loss == "squared" else None
 
     def problem(self, train: Interactions) -> Problem:
         """The relevant pairs by user and by item; the constant part of the objective is their number."""
-        users, items = self.side(train.by_user()), self.side(train.by_item())
-        return Problem(users, items, self.terms, float(len(users.column)))
+        rows = positives(self, train)
+        return Problem(self.side(rows.by_user()), self.side(rows.by_item()), self.terms, float(len(rows)))
 
     @property
     def terms(self) -> Terms:
@@ -81,8 +79,6 @@ class AllRankBinary(LeastSquares):
 
     def side(self, matrix: Csr) -> Side:
         """The relevant pairs, with ridge reg tr(W) or half of it, tr(W) = w_m others + (1 - w_m) n."""
-        if self.relevant is not None:
-            matrix = stored(matrix, matrix.data >= np.float32(self.relevant))
         trace = self.missing_weight * matrix.shape[1] + (1 - self.missing_weight) * np.diff(matrix.indptr)
         return side(matrix, self.reg * trace * (1.0 if self.loss == "squared" else 0.5))
 
@@ -90,7 +86,7 @@ class AllRankBinary(LeastSquares):
         """The best rows for these pairs, users against "items" or items against "users"."""
         if self.loss == "squared":
             return super().vectors(fixed, against, pairs)
-        rows, other = self.side(pairs), fixed.side(against).copy()
+        rows, other = self.side(self.counted(fixed, against, pairs)), fixed.side(against).copy()
         out = np.zeros((pairs.shape[0], other.shape[1]), dtype=np.float32)
         for _ in range(NEWTON):
             self._newton(rows, other, out)

@@ -15,6 +15,7 @@ from fullrank.models.kinds.factors import Factors, SideName
 from fullrank.models.least_squares.als import Side, Solver, Terms, solve, sweep
 from fullrank.models.least_squares.puresvd import singular_vectors
 from fullrank.models.least_squares.rotation import rotate
+from fullrank.models.positives import positive_pairs
 from fullrank.models.protocols import IterativeRecipe
 from fullrank.models.training.state import Length, Parameters, Rounds
 
@@ -76,7 +77,12 @@ class LeastSquares(IterativeRecipe[Interactions, Factors], Protocol):
 
     def vectors(self, fixed: Factors, against: SideName, pairs: Csr) -> Floats:
         """The best rows for these pairs, users against "items" or items against "users"."""
-        return solve(self.side(pairs), self.terms, fixed.once(against, rotate))
+        return solve(self.side(self.counted(fixed, against, pairs)), self.terms, fixed.once(against, rotate))
+
+    def counted(self, fixed: Factors, against: SideName, pairs: Csr) -> Csr:
+        """These of the pairs that count, where the recipe knows one class only."""
+        by = "user" if against == "items" else "item"
+        return positive_pairs(getattr(self, "relevant", None), fixed.train, pairs, by=by)
 
 
 def check_alternation(recipe: LeastSquares) -> None:

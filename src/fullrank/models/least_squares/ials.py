@@ -11,6 +11,7 @@ from fullrank.data.interactions import Interactions
 from fullrank.errors import check, is_number
 from fullrank.models.least_squares.als import Side, Terms, side
 from fullrank.models.least_squares.alternation import LeastSquares, Problem, SolverName, check_alternation
+from fullrank.models.positives import Relevant, check_relevant, positives
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,9 @@ class IALS(LeastSquares):
     weighted: bool = False
     #: Of Hu and Koren's objective, > 0: what a unit of value adds to the weight; None: the objective above.
     confidence: float | None = None
+    #: What counts as positive: values at or above a number, above a share of all ("30%") or the person's "own mean";
+    #: None: all that was observed, whatever its value.
+    relevant: Relevant = None
     #: Rounds over all items and users, from 1: more come nearer to the optimum; `tolerance` may stop them.
     sweeps: int = 10
     #: Rows by "exact" solves or by some steps of conjugate gradients, "cg": as good, and faster; "auto" is "cg".
@@ -47,16 +51,18 @@ class IALS(LeastSquares):
         check("frequency", self.frequency, is_number(self.frequency) and 0 <= self.frequency <= 2, "from 0 to 2")
         given = self.confidence is None or (is_number(self.confidence) and 0 < self.confidence < np.inf)
         check("confidence", self.confidence, given, "None or a number > 0")
+        check_relevant(self)
 
     def ones(self, train: Interactions) -> Interactions:
         """What counts as 1."""
-        return train
+        return positives(self, train)
 
     def problem(self, train: Interactions) -> Problem:
         """The pairs by user and by item, and the constant part of the objective: the sum of c."""
-        users = train.by_user()
+        rows = positives(self, train)
+        users = rows.by_user()
         total = self.terms.c0 * users.nnz + self.terms.c1 * float(users.data.sum(dtype=np.float64))
-        return Problem(self.side(users), self.side(train.by_item()), self.terms, total)
+        return Problem(self.side(users), self.side(rows.by_item()), self.terms, total)
 
     @property
     def terms(self) -> Terms:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.arrays import Csr, Floats, Lists, as_lists, checked_codes, frozen, lists, row_blocks
+from fullrank.arrays import Csr, Floats, Lists, checked_codes, frozen, lists, row_blocks
 from fullrank.data.interactions import Interactions
-from fullrank.errors import DataError, check, check_integer, is_number
+from fullrank.errors import check, check_integer
 from fullrank.models.kinds.factors import Factors, SideName
+from fullrank.models.positives import Relevant, check_relevant, positive_pairs, positives
 from fullrank.models.protocols import Recipe, need_feedback
 from fullrank.runtime.threads import in_parallel, one_blas_thread
 
@@ -24,7 +25,7 @@ class PureSVD(Recipe[Interactions, Factors]):
 
         X = U S Q'  (its `factors` largest singular values)        score(u, i) = <x_u Q, q_i>
 
-    X holds the values, or with a threshold `relevant` 1 where the value reaches it; 1 where there are no values.
+    X is 1 where somebody took an item (`binary`), or holds the values; 1 where there are no values.
     Q is found by randomised block Krylov iteration (Musco & Musco 2015, Alg. 2): the best vectors in the space of
     X'X G, (X'X)^2 G, ... up to the power `sweeps`, where G is random and has half as many columns as Q and 8 more.
     On MovieLens 1M every singular value is then right to 3e-4. The largest component of each vector is positive.
@@ -32,38 +33,36 @@ class PureSVD(Recipe[Interactions, Factors]):
 
     #: Number of singular vectors, 1 to 4096, at most the number of users or items: more follow the data more closely.
     factors: int = 50
-    #: Values at or above this threshold count 1, others 0; None: values count as they are.
-    relevant: float | None = None
+    #: What counts as positive: values at or above a number, above a share of all ("30%") or the person's "own mean";
+    #: None: all that was observed, whatever its value.
+    relevant: Relevant = None
+    #: Whether whatever counts is 1; False: values count, as in feedback where more is better.
+    binary: bool = True
     #: Powers of X'X, from 2: more are nearer to the singular vectors and take longer.
     sweeps: int = 8
 
     def __post_init__(self) -> None:
         check_integer("factors", self.factors, 1, 4096)
         check_integer("sweeps", self.sweeps, 2)
-        given = self.relevant is None or (is_number(self.relevant) and bool(np.isfinite(self.relevant)))
-        check("relevant", self.relevant, given, "None or a number")
+        check("binary", self.binary, isinstance(self.binary, bool), "True or False")
+        check_relevant(self)
 
     def fit(self, train: Interactions, seed: int = 0) -> Factors:
         """Q, and x_u Q for every user; rows are independent and BLAS has one thread, so threads change no bit."""
         check_integer("seed", seed, 0)
         need_feedback(self, train)
-        rows = train.relevant(self.relevant)
-        if not len(rows):
-            raise DataError(f"PureSVD: no value is at least {self.relevant:g}; lower 'relevant'.")
         most = min(train.n_users, train.n_items)
         check("factors", self.factors, self.factors <= most, f"at most {most}, the number of users or items here")
-        users, items = singular_vectors(rows, self.factors, self.sweeps, seed, binary=self.relevant is not None)
+        rows = positives(self, train)
+        users, items = singular_vectors(rows, self.factors, self.sweeps, seed, binary=self.binary)
         return Factors(users, items, train, self)
 
     def vectors(self, fixed: Factors, against: SideName, pairs: Csr) -> Floats:
         """New users X are X Q, as known ones are; new items Y are Y P / S^2 where P = X Q: of least squares."""
         other = fixed.side(against)
-        start, codes, values = lists(pairs)
-        checked_codes(codes, len(other), against[:-1])
-        if self.relevant is not None and fixed.train.value is not None:
-            kept = values >= np.float32(self.relevant)
-            start, codes, values = as_lists(np.append(0, np.cumsum(kept))[start], codes[kept], values[kept])
-        image = _product((start, codes, values), self.relevant is not None, other)
+        checked_codes(pairs.indices, len(other), against[:-1])
+        rows = lists(positive_pairs(self.relevant, fixed.train, pairs, by="user" if against == "items" else "item"))
+        image = _product(rows, self.binary, other)
         if against == "items":
             return image
         length2 = np.square(other, dtype=np.float64).sum(axis=0)

@@ -8,8 +8,9 @@ from typing import Literal
 import numpy as np
 
 from fullrank.data.interactions import Interactions
-from fullrank.errors import DataError, check, is_number
+from fullrank.errors import DataError, check
 from fullrank.models.kinds.item_scores import ItemScores
+from fullrank.models.positives import Relevant, check_relevant, threshold
 from fullrank.models.protocols import Recipe, need_feedback
 
 
@@ -24,17 +25,18 @@ class Bestseller(Recipe[Interactions, ItemScores]):
 
     #: What items are ordered by: the "mean" of their ratings, their "count", or the count of "relevant" ones.
     by: Literal["mean", "count", "relevant"] = "count"
-    #: Values at or above this threshold are relevant, where `by` is "relevant".
-    relevant: float = 5.0
+    #: What counts where `by` is "relevant": values at or above a number, above a share of all ("30%") or the person's
+    #: "own mean"; None: all that was observed.
+    relevant: Relevant = None
 
     def __post_init__(self) -> None:
         check("by", self.by, self.by in ("mean", "count", "relevant"), "'mean', 'count' or 'relevant'")
-        check("relevant", self.relevant, is_number(self.relevant) and bool(np.isfinite(self.relevant)), "a number")
+        check_relevant(self)
 
     def fit(self, train: Interactions, seed: int = 0) -> ItemScores:
         """Count; there is no chance in it: `seed` changes nothing."""
         need_feedback(self, train)
-        rows = train.relevant(self.relevant) if self.by == "relevant" else train
+        rows = train.relevant(threshold(self.relevant, train)) if self.by == "relevant" else train
         count = np.bincount(rows.item, minlength=train.n_items)
         if self.by != "mean":
             return ItemScores(count.astype(np.float32), train, self)

@@ -13,6 +13,7 @@ from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError, check, is_number
 from fullrank.models.kinds.item_item import ItemItem
 from fullrank.models.neighbours.cooccurrence import Columns
+from fullrank.models.positives import Relevant, check_relevant, positives
 from fullrank.models.protocols import Recipe, need_feedback
 from fullrank.runtime.memory import check_fits
 from fullrank.runtime.threads import in_parallel, one_blas_thread
@@ -32,19 +33,23 @@ class EASE(Recipe[Interactions, ItemItem]):
 
     #: Strength of regularisation, > 0: some hundreds; more where there is little feedback for many items.
     reg: float = 500.0
-    #: Whether whatever was observed counts 1; False: values count, as in feedback where more is better.
+    #: Whether whatever counts is 1; False: values count, as in feedback where more is better.
     binary: bool = True
+    #: What counts as positive: values at or above a number, above a share of all ("30%") or the person's "own mean";
+    #: None: all that was observed, whatever its value.
+    relevant: Relevant = None
 
     def __post_init__(self) -> None:
         check("reg", self.reg, is_number(self.reg) and 0 < self.reg < np.inf, "a number > 0")
         check("binary", self.binary, isinstance(self.binary, bool), "True or False")
+        check_relevant(self)
 
     def fit(self, train: Interactions, seed: int = 0) -> ItemItem:
         """Solve for B in float64; there is no chance in it: `seed` changes nothing."""
         need_feedback(self, train)
         n = train.n_items
         check_fits(12.2 * n * n, f"EASE: weights of {n:,} x {n:,} items")
-        matrix = Columns.of(train, self.binary).gram()
+        matrix = Columns.of(positives(self, train), self.binary).gram()
         matrix[np.diag_indices(n)] += self.reg
         return ItemItem(_weights(_sweep_all(matrix)), train, self, binary=self.binary)
 

@@ -13,6 +13,7 @@ from fullrank.data.interactions import Interactions
 from fullrank.errors import check, check_integer, is_number
 from fullrank.models.kinds.item_item import ItemItem
 from fullrank.models.neighbours.cooccurrence import Columns
+from fullrank.models.positives import Relevant, check_relevant, positives
 from fullrank.models.protocols import Recipe, need_feedback
 from fullrank.runtime.memory import check_fits
 from fullrank.runtime.threads import in_parallel
@@ -46,8 +47,11 @@ class ItemCF(Recipe[Interactions, ItemItem]):
     #: items;
     #: or the "first" by code get them, and no item has more than so many.
     ties: Literal["share", "first"] = "share"
-    #: Whether whatever was observed counts 1; False: values count, as in feedback where more is better.
+    #: Whether whatever counts is 1; False: values count, as in feedback where more is better.
     binary: bool = True
+    #: What counts as positive: values at or above a number, above a share of all ("30%") or the person's "own mean";
+    #: None: all that was observed, whatever its value.
+    relevant: Relevant = None
 
     def __post_init__(self) -> None:
         check("power", self.power, is_number(self.power) and 0 < self.power < np.inf, "a number > 0")
@@ -58,11 +62,12 @@ class ItemCF(Recipe[Interactions, ItemItem]):
         check("ties", self.ties, self.ties in ("share", "first"), "'share' or 'first'")
         for name in ("keep_self", "binary"):
             check(name, getattr(self, name), isinstance(getattr(self, name), bool), "True or False")
+        check_relevant(self)
 
     def fit(self, train: Interactions, seed: int = 0) -> ItemItem:
         """Similarities of all items, or of near ones only; there is no chance in them: `seed` changes nothing."""
         need_feedback(self, train)
-        columns = Columns.of(train, self.binary)
+        columns = Columns.of(positives(self, train), self.binary)
         limited = self.neighbours is not None or self.voters is not None
         similar = self._near(columns) if limited else self._all(columns)
         return ItemItem(similar, train, self, binary=self.binary)

@@ -13,10 +13,11 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.arrays import Array, Codes, Csr, Floats, owned, row_blocks, stored
+from fullrank.arrays import Array, Codes, Csr, Floats, owned, row_blocks
 from fullrank.data.interactions import Interactions
 from fullrank.models.kinds.factors import Factors, SideName
-from fullrank.models.stochastic.descent import Descent, Epoch, normal, positives
+from fullrank.models.positives import Relevant, positive_pairs, positives
+from fullrank.models.stochastic.descent import Descent, Epoch, normal
 from fullrank.models.stochastic.samplers import Sampler, alias, weights
 from fullrank.models.training.state import Parameters, Rounds
 from fullrank.runtime.threads import team
@@ -43,7 +44,7 @@ class PairRecipe(Descent[Interactions, Factors], Protocol):
     """A recipe of pairs: it says how they are drawn and what they weigh."""
 
     bias: bool
-    relevant: float | None
+    relevant: Relevant
     sampler: Sampler
 
     def pairs(self, train: Interactions) -> Pairs:
@@ -149,7 +150,7 @@ def fold(recipe: PairRecipe, fixed: Factors, against: SideName, pairs: Csr, opti
     """Rows for these pairs (CSR) by the recipe's own steps; items, or users and all other items, stay as they are."""
     f, known = recipe.factors, fixed.items
     bias = known[:, f].copy() if recipe.bias else np.zeros(len(known), dtype=np.float32)
-    rows = stored(pairs, pairs.data >= np.float32(recipe.relevant)) if recipe.relevant is not None else pairs
+    rows = positive_pairs(recipe.relevant, fixed.train, pairs, by="user" if against == "items" else "item")
     fresh = np.zeros((rows.shape[0], f), dtype=np.float32)
     weight = weights(options.sampler, fixed.train)
     if against == "items":

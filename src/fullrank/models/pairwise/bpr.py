@@ -9,7 +9,8 @@ import numpy as np
 from fullrank.data.interactions import Interactions
 from fullrank.errors import check
 from fullrank.models.pairwise.blocks import PairRecipe, Pairs
-from fullrank.models.stochastic.descent import check_descent, check_relevant
+from fullrank.models.positives import Relevant, check_relevant
+from fullrank.models.stochastic.descent import check_descent
 from fullrank.models.stochastic.samplers import Sampler, check_sampler
 
 
@@ -34,8 +35,9 @@ class BPR(PairRecipe):
     epochs: int = 40
     #: Whether items have a bias b_i, which learns how popular they are.
     bias: bool = True
-    #: Values at or above this threshold are relevant; None: all that was observed, whatever its value.
-    relevant: float | None = None
+    #: What counts as positive: values at or above a number, above a share of all ("30%") or the person's "own mean";
+    #: None: all that was observed, whatever its value.
+    relevant: Relevant = None
     #: How items that stand for all others are drawn: "uniform", by "popularity" (harder to beat), or by a tuple of
     #: weights >= 0, one for each item.
     sampler: Sampler = "uniform"

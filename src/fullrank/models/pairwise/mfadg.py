@@ -10,7 +10,8 @@ from fullrank.arrays import Floats
 from fullrank.data.interactions import Interactions
 from fullrank.errors import check, is_number
 from fullrank.models.pairwise.blocks import PairRecipe, Pairs
-from fullrank.models.stochastic.descent import check_descent, check_relevant, positives
+from fullrank.models.positives import Relevant, check_relevant, positives
+from fullrank.models.stochastic.descent import check_descent
 from fullrank.models.stochastic.samplers import Sampler, check_sampler
 
 
@@ -51,8 +52,9 @@ class MFADG(PairRecipe):
     gamma: float = 100.0
     #: Whether the other item j is never one of the user's own relevant ones.
     unseen: bool = False
-    #: Values at or above this threshold are relevant; None: all that was observed, whatever its value.
-    relevant: float | None = None
+    #: What counts as positive: values at or above a number, above a share of all ("30%") or the person's "own mean";
+    #: None: all that was observed, whatever its value.
+    relevant: Relevant = None
     #: How items that stand for all others are drawn: "uniform", by "popularity" (harder to beat), or by a tuple of
     #: weights >= 0, one for each item.
     sampler: Sampler = "uniform"
@@ -89,8 +91,9 @@ class MFAUC(PairRecipe):
     epochs: int = 60
     #: Whether the other item j is never one of the user's own relevant ones.
     unseen: bool = True
-    #: Values at or above this threshold are relevant; None: all that was observed, whatever its value.
-    relevant: float | None = None
+    #: What counts as positive: values at or above a number, above a share of all ("30%") or the person's "own mean";
+    #: None: all that was observed, whatever its value.
+    relevant: Relevant = None
     #: How items that stand for all others are drawn: "uniform", by "popularity" (harder to beat), or by a tuple of
     #: weights >= 0, one for each item.
     sampler: Sampler = "uniform"

@@ -9,8 +9,7 @@ import numpy as np
 
 from fullrank.arrays import Floats
 from fullrank.data.feedback import Feedback
-from fullrank.data.interactions import Interactions
-from fullrank.errors import DataError, check, check_integer, is_number
+from fullrank.errors import check, check_integer, is_number
 from fullrank.models.kinds.model import Model
 from fullrank.models.protocols import IterativeRecipe
 from fullrank.models.training.state import Length, Parameters, Rounds
@@ -44,14 +43,6 @@ class Descent(IterativeRecipe[Data, Made], Protocol[Data, Made]):
         return Rounds(start, lambda parameters, number: epoch(parameters, number, self.rate_in(number)))
 
 
-class Thresholded(Protocol):
-    """A recipe that learns from relevant items: everything observed, or what has a value at or above a threshold."""
-
-    @property
-    def relevant(self) -> float | None:
-        """The threshold."""
-
-
 def check_descent(recipe: Descent[Data, Made], *others: str) -> None:
     """The parameters that all such recipes have; `others` are numbers >= 0 too."""
     check_integer("factors", recipe.factors, 1, 4096)
@@ -61,22 +52,6 @@ def check_descent(recipe: Descent[Data, Made], *others: str) -> None:
     for name in ("reg", *others):
         number = getattr(recipe, name)
         check(name, number, is_number(number) and 0 <= number < np.inf, "a number >= 0")
-
-
-def positives(recipe: Thresholded, train: Interactions) -> Interactions:
-    """What counts as relevant: every row, or those with a value at or above the recipe's threshold."""
-    name, threshold = type(recipe).__name__, recipe.relevant
-    if train.value is None and threshold is not None:
-        raise DataError(f"{name}: the data has no values to be relevant at; use relevant=None.")
-    rows = train.relevant(threshold)
-    if len(train) and not len(rows):
-        raise DataError(f"{name}: no value is at or above {threshold}; lower `relevant`.")
-    return rows
-
-
-def check_relevant(recipe: Thresholded) -> None:
-    """The threshold of relevance."""
-    check("relevant", recipe.relevant, recipe.relevant is None or is_number(recipe.relevant), "None or a number")
 
 
 def normal(rows: int, columns: int, scale: float, seed: int, stream: int) -> Floats:

@@ -1,0 +1,113 @@
+"""What counts as positive for recipes that know one class only: nobody is to learn from dislikes as if they were likes.
+
+`relevant` of such a recipe is
+
+    None         all that was observed, whatever its value
+    4.0          values at or above this number
+    "30%"        values at or above the highest one that 30% of all training values reach
+    "own mean"   values at or above the mean of the person who gave them
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+
+from fullrank.arrays import Codes, Csr, Floats, stored
+from fullrank.data.canonical import highest_reached
+from fullrank.data.interactions import Interactions
+from fullrank.errors import DataError, check, is_number
+
+Relevant: TypeAlias = float | str | None
+
+OWN_MEAN = "own mean"
+SHARE = re.compile(r"(\d+(?:\.\d+)?)%")
+ALLOWED = "None, a number, a share such as '30%', or 'own mean'"
+
+
+class OneClass(Protocol):
+    """A recipe that learns from positives, and takes everything else for unknown."""
+
+    @property
+    def relevant(self) -> Relevant:
+        """What counts as positive."""
+
+
+def check_relevant(recipe: OneClass) -> None:
+    """Refuse what says nothing about values."""
+    given = recipe.relevant
+    known = given is None or (is_number(given) and bool(np.isfinite(given))) or given == OWN_MEAN or _share(given)
+    check("relevant", given, bool(known), ALLOWED)
+
+
+def positives(recipe: OneClass, train: Interactions) -> Interactions:
+    """The rows that count; some must be left."""
+    name, given = type(recipe).__name__, recipe.relevant
+    if given is not None and train.value is None:
+        raise DataError(f"{name}: the data has no values to be relevant at; use relevant=None.")
+    rows = train.relevant(threshold(given, train))
+    if len(train) and not len(rows):
+        raise DataError(f"{name}: no value is at or above {given}; lower `relevant`.")
+    return rows
+
+
+def threshold(relevant: Relevant, train: Interactions) -> float | Floats | None:
+    """The least positive value: one for all, or one for each user."""
+    if relevant is None or train.value is None:
+        return None
+    if relevant == OWN_MEAN:
+        return own_means(train)
+    if isinstance(relevant, str):
+        return highest_reached(train.value, _share(relevant))
+    return float(relevant)
+
+
+def own_means(train: Interactions) -> Floats:
+    """The mean of everybody's values; 0 for those without any."""
+    count = np.bincount(train.user, minlength=train.n_users)
+    total = np.bincount(train.user, train.value, minlength=train.n_users)
+    means: Floats = (total / np.maximum(count, 1)).astype(np.float32)
+    return means
+
+
+def positive_history(relevant: Relevant, train: Interactions, items: Codes, values: Floats) -> tuple[Codes, Floats]:
+    """What counts of what somebody new did; their own mean is that of these values."""
+    if relevant is None or train.value is None or not len(values):
+        return items, values
+    least: Any = values.mean() if relevant == OWN_MEAN else threshold(relevant, train)
+    kept = values >= np.float32(least)
+    return items[kept], values[kept]
+
+
+def positive_pairs(relevant: Relevant, train: Interactions, pairs: Csr, *, by: str) -> Csr:
+    """What counts of new rows of pairs: rows are new users (`by` "user"), or new items and columns are users."""
+    if relevant is None or train.value is None:
+        return pairs
+    least: Any = threshold(relevant, train)
+    if relevant == OWN_MEAN and by == "item":
+        least = least[pairs.indices]
+    elif relevant == OWN_MEAN:
+        sizes = np.diff(pairs.indptr)
+        row = np.repeat(np.arange(len(sizes)), sizes)
+        least = (np.bincount(row, pairs.data, minlength=len(sizes)) / np.maximum(sizes, 1))[row]
+    kept: Csr = stored(pairs, pairs.data >= np.asarray(least, dtype=np.float32))
+    return kept
+
+
+def liked(recipe: object, train: Interactions) -> float:
+    """The value of an item that somebody names without one: the median of what counts, else of the better half."""
+    if train.value is None:
+        return 1.0
+    relevant = getattr(recipe, "relevant", None)
+    least: Any = threshold("50%" if relevant is None or relevant == OWN_MEAN else relevant, train)
+    counted = train.value[train.value >= np.float32(least)]
+    return float(np.partition(counted, len(counted) // 2)[len(counted) // 2])
+
+
+def _share(given: object) -> float:
+    """The share of a text such as "30%", from above 0 to 1; 0 where it is none."""
+    match = SHARE.fullmatch(given) if isinstance(given, str) else None
+    share = float(match[1]) / 100 if match else 0.0
+    return share if share <= 1 else 0.0
