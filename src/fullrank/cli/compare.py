@@ -83,7 +83,8 @@ def run_plan(plan: Plan, loaded: Loaded, **how: Any) -> Comparison:
     from fullrank.comparison.compare import compare as compare_models
 
     return compare_models(
-        loaded.data, plan.recipes(), split=plan.split, relevant=plan.relevant, metrics=plan.metrics or None,
+        loaded.data, plan.recipes if plan.model else None, split=plan.split, relevant=plan.relevant,
+        metrics=plan.metrics or None,
         tune=plan.tune, seed=plan.seed, sampled=plan.sampled, kind=loaded.kind, title=plan.title or loaded.name,
         titles=loaded.titles, **how,
     )  # fmt: skip

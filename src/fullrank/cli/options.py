@@ -119,7 +119,7 @@ def choose(source: str, model: str | None, parameters: list[str], **reading: Any
     if parameters or reading:
         raise ParameterError("a plan says all of this itself; change the file, or give the data instead of a plan.")
     plan = read_plan(source)
-    recipes = plan.recipes() or {}
+    recipes = plan.recipes()
     if model is None and len(recipes) == 1:
         return plan.data, next(iter(recipes.values())), plan
     if model not in recipes:

@@ -60,7 +60,8 @@ def compare(
     data
         Ratings, events, sessions or preferences, or a `Split` of them.
     recipes
-        Names, recipes, or both by the name they are to have; by default those that suit the data.
+        Names, recipes, or both by the name they are to have; by default those that suit the data. Of ratings, recipes
+        that know one class are fed the relevant ones where they are given by name; recipes are taken as they are.
     split
         "leave-last:5", "holdout:0.2", "time:0.2" or "time:2001-01-31"; by default the last five of everybody where
         there are times, else a fifth at random.
@@ -106,7 +107,7 @@ def compare(
         data, split=split, relevant=relevant, metrics=metrics, kind=kind, exclude=exclude, seed=seed, titles=titles,
         truth=truth,
     )  # fmt: skip
-    named = name_recipes(recipes) if recipes is not None else defaults.recipes(setting.kind, setting.relevant)
+    named = name_recipes(defaults.recipes(setting.kind) if recipes is None else recipes, setting.fed)
     _ = setting.judged  # nothing to judge is told before anything is fitted
     folder = None if out is None else output_folder(Path(out))
     if folder is not None and not overwrite:

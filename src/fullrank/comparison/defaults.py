@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from fullrank.comparison.naming import AnyRecipe
 from fullrank.data.canonical import highest_reached
 from fullrank.data.feedback import Feedback
 from fullrank.data.interactions import Interactions
-from fullrank.models.asymmetric.gaussian import GaussianRank
-from fullrank.models.least_squares.allrank import AllRank
-from fullrank.models.least_squares.ials import IALS
 from fullrank.models.neighbours.bestseller import Bestseller
-from fullrank.models.neighbours.itemcf import ItemCF
-from fullrank.models.pairwise.bpr import BPR
-from fullrank.models.pairwise.mfadg import MFADG
-from fullrank.models.preferences.ccf import CCF
-from fullrank.models.preferences.opportunity import OpportunityCost
-from fullrank.models.preferences.session_cost import SessionCost
-from fullrank.models.ratings.rsvd import RSVD
 
 RELEVANT_SHARE = 0.15  # of the values are at or above the threshold, at least
 
@@ -30,34 +18,20 @@ METRICS = {
 }
 
 
-def recipes(kind: str, relevant: float | None) -> dict[str, AnyRecipe]:
+RECIPES = {  # what is compared, by what the feedback is
+    "ratings": ("Bestseller", "RSVD", "AllRank", "IALS", "ItemCF", "MFADG", "GaussianRank"),
+    "events": ("Bestseller", "IALS", "ItemCF", "BPR", "MFADG", "GaussianRank"),
+    "sessions": ("Bestseller", "RSVD", "OpportunityCost", "SessionCost", "CCF"),
+    "preferences": ("Bestseller", "RSVD", "OpportunityCost"),
+}
+
+
+def recipes(kind: str) -> dict[str, str | AnyRecipe]:
     """The recipes that are compared, by name."""
-    threshold: dict[str, Any] = {} if relevant is None else {"relevant": relevant}
-    if kind == "ratings":
-        return {
-            "Bestseller": Bestseller(by="relevant", **threshold),
-            "RSVD": RSVD(),  # what was observed, and nothing else
-            "AllRank": AllRank(),
-            "IALS": IALS(),
-            "ItemCF": ItemCF(),
-            "MFADG": MFADG(**threshold),
-            "GaussianRank": GaussianRank(**threshold),
-        }
-    if kind == "events":
-        return {
-            "Bestseller": Bestseller(),
-            "IALS": IALS(),
-            "ItemCF": ItemCF(),
-            "BPR": BPR(),
-            "MFADG": MFADG(),
-            "GaussianRank": GaussianRank(),
-        }
-    ordered: dict[str, AnyRecipe] = {
-        "Bestseller": Bestseller(by="mean"),
-        "RSVD": RSVD(),
-        "OpportunityCost": OpportunityCost(),
-    }
-    return ordered if kind == "preferences" else ordered | {"SessionCost": SessionCost(), "CCF": CCF()}
+    made: dict[str, str | AnyRecipe] = {name: name for name in RECIPES[kind]}
+    if kind in ("sessions", "preferences"):
+        made["Bestseller"] = Bestseller(by="mean")
+    return made
 
 
 def split(data: Feedback) -> str:

@@ -59,8 +59,10 @@ def summarise_models(
     groups = {str(m): letters(best_first(results, m), apart(pairs, str(m))) for m in metrics}
     return tuple(
         ModelSummary(
-            part.name, str(part.recipe), parameters(part.recipe), part.failed,
+            part.name, str(part.recipe), parameters(part.recipe), part.failed, part.fed,
+            {} if part.ranks is None else part.ranks.about.fallback,
             _estimates(results[part.name], groups, part.name) if part.name in results else {},
+            {who: {name: number(mean) for name, mean in means.items()} for who, means in part.people.items()},
             _curve(part.ranks), _histogram(part.ranks), part.tuned, part.seconds,
         )
         for part in parts

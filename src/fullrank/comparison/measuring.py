@@ -6,18 +6,23 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import numpy as np
+
 from fullrank.comparison import examples
 from fullrank.comparison.naming import AnyRecipe
 from fullrank.comparison.progress import Steps
 from fullrank.comparison.protocol import Setting
 from fullrank.comparison.runs import Part, Store
+from fullrank.data.feedback import seen
 from fullrank.errors import DataError, ParameterError
 from fullrank.evaluation.rank import rank
 from fullrank.evaluation.result import evaluate
 from fullrank.models.feedback import fit
 from fullrank.models.kinds.model import Model
+from fullrank.models.positives import describe_fed
 from fullrank.models.protocols import IterativeRecipe
 from fullrank.models.training.state import TrainingOptions
+from fullrank.ranks import Ranks
 from fullrank.tuning.tune import tune
 
 
@@ -51,6 +56,8 @@ def measure(
         name, recipe, ranks, failed, tuned, seconds=seconds,
         lists=examples.lists(model, setting.split, setting.people) if ranks is not None and len(setting.people) else [],
         truth=_on_the_truth(setting, model) if model is not None and ranks is not None else {},
+        fed=describe_fed(recipe, seen(setting.split.train)) if ranks is not None else "",
+        people=_by_people(setting, ranks) if ranks is not None else {},
     )  # fmt: skip
     if store is not None:
         store.keep(part, None if failed else model, given)
@@ -62,6 +69,15 @@ def _training(recipe: AnyRecipe, name: str, store: Store | None, steps: Steps) -
     if store is None or not isinstance(recipe, IterativeRecipe):
         return {"progress": steps.fitting}
     return {"progress": steps.fitting, "checkpoint": store.state(name, recipe)}
+
+
+def _by_people(setting: Setting, ranks: Ranks) -> dict[str, dict[str, float]]:
+    """The means over people of whom there is something to learn from, and over those of whom there is nothing."""
+    new = setting.new
+    if not new.any() or new.all():
+        return {}
+    parts = {"new": np.flatnonzero(new), "known": np.flatnonzero(~new)}
+    return {who: evaluate(ranks.at(some), setting.metrics).mean() for who, some in parts.items()}
 
 
 def _on_the_truth(setting: Setting, model: Model) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, TypeAlias, cast
 
@@ -12,12 +12,15 @@ from fullrank.models.protocols import Recipe
 from fullrank.models.recipes import RECIPES
 
 AnyRecipe: TypeAlias = Recipe[Any, Model]
-Recipes: TypeAlias = Mapping[str, str | AnyRecipe] | Sequence[str | AnyRecipe]
+Chosen: TypeAlias = Mapping[str, str | AnyRecipe] | Sequence[str | AnyRecipe]
+Recipes: TypeAlias = Chosen | Callable[[float | None], Chosen]  # or what makes them for a threshold of relevance
 
 
-def name_recipes(recipes: Recipes) -> dict[str, AnyRecipe]:
-    """Recipes by the name they have in the comparison; those given by name have their defaults."""
+def name_recipes(recipes: Recipes, relevant: float | None = None) -> dict[str, AnyRecipe]:
+    """Recipes by the name they have in the comparison; those given by name are fed what is relevant, if they can be."""
     pairs: Iterable[tuple[str, str | AnyRecipe]]
+    if callable(recipes):
+        recipes = recipes(relevant)
     if isinstance(recipes, Mapping):
         pairs = recipes.items()
     else:
@@ -26,14 +29,14 @@ def name_recipes(recipes: Recipes) -> dict[str, AnyRecipe]:
     for name, recipe in pairs:
         if name in by_name:
             raise ParameterError(f"two models are called '{name}'; give them names: {{'one': ..., 'other': ...}}.")
-        by_name[name] = make_recipe(recipe) if isinstance(recipe, str) else recipe
+        by_name[name] = make_recipe(recipe, relevant) if isinstance(recipe, str) else recipe
     if not by_name:
         raise ParameterError(f"there is no model to compare. Known: {', '.join(RECIPES)}.")
     return by_name
 
 
-def make_recipe(name: str, **parameters: Any) -> AnyRecipe:
-    """The recipe of a name, whatever its case."""
+def make_recipe(name: str, fed: float | None = None, **parameters: Any) -> AnyRecipe:
+    """The recipe of a name, whatever its case; one that knows one class is `fed` values from there on, if not told."""
     known = {known.lower(): kind for known, kind in RECIPES.items()}
     if name.lower() not in known:
         raise ParameterError(f"'{name}' is not a model. {did_you_mean(name, list(RECIPES))}")
@@ -44,4 +47,6 @@ def make_recipe(name: str, **parameters: Any) -> AnyRecipe:
             raise ParameterError(
                 f"'{parameter}' is not a parameter of {kind.__name__}. {did_you_mean(parameter, names)}"
             )
+    if fed is not None and "relevant" in names:
+        parameters = {"relevant": fed, **parameters}
     return cast(AnyRecipe, kind(**parameters))

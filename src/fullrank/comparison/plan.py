@@ -56,9 +56,9 @@ class ModelPlan(BaseModel):
     recipe: str
     name: str | None = None
 
-    def make(self) -> AnyRecipe:
-        """The recipe with its parameters."""
-        return make_recipe(self.recipe, **(self.model_extra or {}))
+    def make(self, relevant: float | None = None) -> AnyRecipe:
+        """The recipe with its parameters; where they do not say what it is fed, what is relevant."""
+        return make_recipe(self.recipe, relevant, **(self.model_extra or {}))
 
 
 class Plan(BaseModel):
@@ -77,11 +77,11 @@ class Plan(BaseModel):
     out: str | None = None
     model: tuple[ModelPlan, ...] = Field(default=())
 
-    def recipes(self) -> dict[str, AnyRecipe] | None:
-        """The recipes by name; None where the defaults are meant."""
+    def recipes(self, relevant: float | None = None) -> dict[str, AnyRecipe]:
+        """The recipes by name, fed what is relevant; none where the defaults are meant."""
         if not self.model:
-            return None
-        pairs = [(one.name or type(one.make()).__name__, one.make()) for one in self.model]
+            return {}
+        pairs = [(one.name or type(one.make()).__name__, one.make(relevant)) for one in self.model]
         if len(dict(pairs)) < len(pairs):
             twice = next(name for name, _ in pairs if sum(name == other for other, _ in pairs) > 1)
             raise ConfigError(f"two models are called '{twice}'; give one of them another name.")

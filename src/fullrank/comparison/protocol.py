@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from fullrank._version import __version__
+from fullrank.arrays import Bools
 from fullrank.comparison import defaults, examples
 from fullrank.comparison.provenance import fingerprint_of_split
 from fullrank.comparison.splits import parse_split
@@ -48,6 +49,11 @@ class Setting:
     truth: Truth | None = field(default=None, repr=False)
     chosen_on: Split[Any] | None = None  # the same with a validation part, where the data came with one
 
+    @property
+    def fed(self) -> float | None:
+        """From which value on recipes that know one class are fed ratings, unless they are told otherwise."""
+        return self.relevant if self.kind == "ratings" else None
+
     @cached_property
     def judged(self) -> Cases | Graded:
         """Who is judged on what: users on what was held out, or offers with an order."""
@@ -59,6 +65,15 @@ class Setting:
         if not some.any():
             raise DataError(f"none of {len(offers):,} held-out sessions has an order; hold out more.")
         return offers.where(some)
+
+    @cached_property
+    def new(self) -> Bools:
+        """The cases of people of whom there is nothing to learn from."""
+        known = np.zeros(len(self.split.train.users), dtype=bool)
+        for part in (self.split.train, self.split.visible):
+            if part is not None:
+                known[part.user] = True
+        return np.asarray(~known[self.judged.user])
 
     def rank(self, model: Any) -> Ranks:
         """Where the model puts what was held out."""

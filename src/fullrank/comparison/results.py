@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 from fullrank.errors import DataError
 from fullrank.tuning.summary import TuningSummary
 
-FORMAT = 2  # of results.json; 1 said `ubm` for `unbiased`
+FORMAT = 3  # of results.json; 1 said `ubm` for `unbiased`, 2 not what models were fed and fell back on
 
 Scalar: TypeAlias = bool | int | float | str | None
 Fact: TypeAlias = Scalar | tuple[Scalar, ...] | Mapping[str, Scalar]
@@ -53,7 +53,10 @@ class ModelSummary:
     recipe: str
     parameters: Mapping[str, Scalar]
     failed: str | None
+    fed: str  # what it learned from
+    fallback: Mapping[str, int]  # cases in which it served what is popular, by reason
     metrics: Mapping[str, Estimate]
+    people: Mapping[str, Mapping[str, float | None]]  # means over "new" and "known" people, where some are new
     curve: tuple[tuple[float, float], ...]  # TOPK: share of the catalogue, share of relevant items found there
     histogram: Positions | None
     tuned: TuningSummary | None

@@ -32,6 +32,8 @@ class Part:
     tuned: TuningSummary | None = None
     lists: list[list[int]] = field(default_factory=list)
     truth: dict[str, float] = field(default_factory=dict)  # means on the complete truth, where that is known
+    fed: str = ""  # what it learned from
+    people: dict[str, dict[str, float]] = field(default_factory=dict)  # means over "new" and "known" people
     seconds: dict[str, float] = field(default_factory=dict)
 
 
@@ -66,7 +68,7 @@ class Store:
         kept = {
             "key": self._key_of(given), "recipe": recipe_to_json(part.recipe, RECIPES), "failed": part.failed,
             "tuned": None if part.tuned is None else part.tuned.to_json(),
-            "lists": part.lists, "truth": part.truth, "seconds": part.seconds,
+            "lists": part.lists, "truth": part.truth, "fed": part.fed, "people": part.people, "seconds": part.seconds,
         }  # fmt: skip
         if part.ranks is not None:
             columns = {name: getattr(part.ranks, name) for name in ("start", *COLUMNS)}

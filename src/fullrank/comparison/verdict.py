@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from fullrank.comparison.findings import best_first
 from fullrank.comparison.pairs import apart
 from fullrank.comparison.profile import CLEAR
@@ -66,13 +64,13 @@ def caveats(
 
 def _about_cases(setting: Setting, results: Mapping[str, Result]) -> list[str]:
     """Whether there are enough, and anything is known of them."""
-    doubts, cases, new = [], len(next(iter(results.values()))), _share_of_new_users(setting)
+    doubts, cases, new = [], len(next(iter(results.values()))), float(setting.new.mean())
     if cases < FEW:
         doubts.append(f"There are only {cases} cases: small differences are chance.")
     if new > MANY:
         doubts.append(
-            f"{new:.0%} of the cases are of people without any training data: no model knows them, and all can "
-            "only give them the same."
+            f"{new:.0%} of the cases are of people without any training data: no model knows them, and they are served "
+            "what is popular. Results for new and known people are shown apart."
         )
     return doubts
 
@@ -87,6 +85,7 @@ def _about_models(
             f"Ratings are missing not at random here, and {decides} is biased where relevant items are missing from "
             "the held-out data; look at the metrics marked as unbiased."
         )
+    doubts += _fed_dislikes(setting, parts)
     if {verdict.best, *verdict.tied} & _bestsellers(parts):
         doubts.append("No model is clearly better than a list of bestsellers, which is the same for everybody.")
     if not tuned:
@@ -95,6 +94,20 @@ def _about_models(
             "not of methods. Compare again with tuning."
         )
     return doubts
+
+
+def _fed_dislikes(setting: Setting, parts: Sequence[Part]) -> list[str]:
+    """Which models of one class were fed ratings that are not relevant, as if these were likes."""
+    if setting.fed is None:
+        return []
+    names = [part.name for part in parts if part.tuned is None and getattr(part.recipe, "relevant", 0) is None]
+    names = [name for name in names if name not in _bestsellers(parts)]
+    if not names:
+        return []
+    return [
+        f"{', '.join(names)} learned from all ratings as if each were a like, those below {setting.fed:g} too: set "
+        "`relevant`, or give them by name."
+    ]
 
 
 def _sampling(sampled: SampledPanel | None) -> list[str]:
@@ -124,16 +137,6 @@ def _of_results(results: Mapping[str, Result]) -> list[str]:
 
 def _bestsellers(parts: Sequence[Part]) -> set[str]:
     return {part.name for part in parts if isinstance(part.recipe, Bestseller)}
-
-
-def _share_of_new_users(setting: Setting) -> float:
-    """The share of cases that are of people of whom there is nothing to learn from."""
-    split = setting.split
-    known = np.zeros(len(split.train.users), dtype=bool)
-    for part in (split.train, split.visible):
-        if part is not None:
-            known[part.user] = True
-    return float(1 - known[setting.judged.user].mean())
 
 
 def _splitting(setting: Setting) -> list[str]:

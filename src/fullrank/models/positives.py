@@ -96,6 +96,26 @@ def positive_pairs(relevant: Relevant, train: Interactions, pairs: Csr, *, by: s
     return kept
 
 
+def describe_fed(recipe: object, train: Interactions) -> str:
+    """What a recipe learns from, for a report.
+
+    >>> from fullrank.models.least_squares.ials import IALS
+    >>> rated = Interactions.of([1, 1, 2, 2], [1, 2, 1, 3], [5, 1, 4, 2])
+    >>> describe_fed(IALS(relevant=4), rated), describe_fed(IALS(), rated)
+    ('values from 4 on: 2 of 4 rows', 'all 4 rows, whatever their value')
+    """
+    rows = f"all {len(train):,} rows"
+    if train.value is None:
+        return rows
+    if not hasattr(recipe, "relevant"):
+        return f"{rows} with their values"
+    given, least = recipe.relevant, threshold(recipe.relevant, train)
+    if least is None:
+        return f"{rows}, whatever their value"
+    kept = f"{len(train.relevant(least)):,} of {len(train):,} rows"
+    return f"values from everybody's own mean on: {kept}" if given == OWN_MEAN else f"values from {least:g} on: {kept}"
+
+
 def liked(recipe: object, train: Interactions) -> float:
     """The value of an item that somebody names without one: the median of what counts, else of the better half."""
     if train.value is None:

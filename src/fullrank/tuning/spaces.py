@@ -6,8 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Protocol, TypeAlias
 
+import numpy as np
+
+from fullrank.arrays import Floats
 from fullrank.data.feedback import Feedback
 from fullrank.errors import ParameterError, check, did_you_mean, is_integer, is_number
+from fullrank.models.neighbours.bestseller import Bestseller
 from fullrank.models.protocols import Recipe
 
 
@@ -194,7 +198,8 @@ def space_for(recipe: Recipe[Any, Any], train: Feedback) -> Space:
     """The space of this recipe, on the scale of the data.
 
     One that has no entry above is searched around its own `reg`, `rate` and `missing_weight`, and over `factors`.
-    There are not more factors than users or items, and `missing_value` moves from ratings of 1 to 5 to those here.
+    There are not more factors than users or items, and `missing_value` moves from ratings of 1 to 5 to those here. One
+    that is fed ratings from a threshold on is also tried with those one grade below, and with all.
     """
     name = type(recipe).__name__
     space = dict(SPACES.get(name) or _by_names(recipe))
@@ -207,7 +212,16 @@ def space_for(recipe: Recipe[Any, Any], train: Feedback) -> Space:
     if isinstance(usual := space.get("missing_value"), Float) and values is not None and values.min() < values.max():
         least, unit = float(values.min()), float(values.max() - values.min()) / 4
         space["missing_value"] = Float(least + (usual.low - 1) * unit, least + (usual.high - 1) * unit)
+    given: Any = getattr(recipe, "relevant", None)
+    if is_number(given) and values is not None and not isinstance(recipe, Bestseller):
+        space["relevant"] = Choice((given, *_grade_below(given, values), None))
     return space
+
+
+def _grade_below(threshold: float, values: Floats) -> tuple[float, ...]:
+    """The next lower value, unless that is the lowest and means all."""
+    lower = np.unique(values[values < np.float32(threshold)])
+    return (float(lower[-1]),) if len(lower) > 1 else ()
 
 
 def _by_names(recipe: Recipe[Any, Any]) -> dict[str, Part]:

@@ -24,7 +24,7 @@ class Bestseller(Recipe[Interactions, ItemScores]):
     """
 
     #: What items are ordered by: the "mean" of their ratings, their "count", or the count of "relevant" ones.
-    by: Literal["mean", "count", "relevant"] = "count"
+    by: Literal["mean", "count", "relevant"] = "relevant"
     #: What counts where `by` is "relevant": values at or above a number, above a share of all ("30%") or the person's
     #: "own mean"; None: all that was observed.
     relevant: Relevant = None

@@ -1,0 +1,89 @@
+"""The same chance for every model: what it is fed, whom it is judged on, what tuning may choose."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fullrank
+from fullrank import IALS, AllRank, Bestseller, Interactions, compare
+from fullrank.comparison.results import ModelSummary
+from fullrank.evaluation.fallback import NEW
+from fullrank.metrics import recall
+from fullrank.tuning.spaces import Choice, space_for
+from tests.comparison.world import WORLD
+
+
+def by_name(comparison: Any) -> dict[str, ModelSummary]:
+    return {model.name: model for model in comparison.results.models}
+
+
+def warnings(comparison: Any) -> str:
+    return " ".join(caveat.text for caveat in comparison.results.trust if caveat.level == "warning")
+
+
+def test_models_given_by_name_are_fed_what_is_relevant() -> None:
+    given: list[Any] = ["ials", "AllRank"]
+    comparison = compare(WORLD.data, given, split="holdout:0.3", relevant=4)
+    models = by_name(comparison)
+    assert models["ials"].parameters["relevant"] == 4
+    train = fullrank.holdout(WORLD.data, 0.3).train
+    assert models["ials"].fed == f"values from 4 on: {(train.value >= 4).sum():,} of {len(train):,} rows"  # type: ignore[operator]
+    assert models["AllRank"].fed == f"all {len(train):,} rows with their values"
+    assert "as if each were a like" not in warnings(comparison)
+
+
+def test_recipes_are_taken_as_they_are_and_dislikes_are_told() -> None:
+    comparison = compare(WORLD.data, {"IALS": IALS(4), "best": Bestseller(by="count")}, split="holdout:0.3", relevant=4)
+    assert by_name(comparison)["IALS"].parameters["relevant"] is None
+    assert "IALS learned from all ratings as if each were a like, those below 4 too" in warnings(comparison)
+    events = Interactions(WORLD.data.user, WORLD.data.item, None, None, WORLD.data.users, WORLD.data.items)
+    comparison = compare(events, ["ials"], split="holdout:0.3")
+    assert by_name(comparison)["ials"].parameters["relevant"] is None
+    assert "as if each were a like" not in warnings(comparison)
+
+
+def test_tuning_chooses_what_is_fed() -> None:
+    data = WORLD.data
+    assert space_for(IALS(relevant=5.0), data)["relevant"] == Choice((5.0, 4.0, None))
+    assert space_for(IALS(relevant=2.0), data)["relevant"] == Choice((2.0, None))  # one below is all
+    assert "relevant" not in space_for(IALS(), data)
+    assert "relevant" not in space_for(Bestseller(relevant=4), data)
+    assert "relevant" not in space_for(AllRank(), data)
+
+
+def in_time() -> Interactions:
+    """The world's ratings at random moments, so that some people come late."""
+    data, rng = WORLD.data, np.random.default_rng(5)
+    late = np.where(rng.random(data.n_users) < 0.3, 500, 0)[data.user]
+    time = rng.integers(0, 500, len(data)) + late
+    return Interactions.of(
+        data.users.names[data.user], data.items.names[data.item], data.value, time, users=data.users, items=data.items
+    )
+
+
+def test_new_people_are_shown_apart_and_served_bestsellers() -> None:
+    comparison = compare(
+        in_time(), {"IALS": IALS(4, relevant=4), "best": Bestseller("count")}, split="time:0.4", relevant=4
+    )
+    models = by_name(comparison)
+    split = fullrank.by_time(in_time(), fraction=0.4)
+    cases = fullrank.cases_of(split, 4)
+    new = ~np.isin(cases.user, split.train.user)
+    assert 0.1 < new.mean() < 0.9
+    assert models["best"].fallback == {}
+    assert models["IALS"].fallback[NEW] >= new.sum()
+    for name in ("best", "IALS"):
+        values = (recall @ 10)(fullrank.rank(recipes[name].fit(split.train), cases))
+        people = models[name].people
+        assert people["new"]["recall@10"] == pytest.approx(values[new].mean())
+        assert people["known"]["recall@10"] == pytest.approx(values[~new].mean())
+    assert models["IALS"].people["new"] == models["best"].people["new"]
+    assert f"{new.mean():.0%} of the cases are of people without any training data" in warnings(comparison)
+
+
+def test_without_new_people_nothing_is_shown_apart() -> None:
+    comparison = compare(WORLD.data, ["bestseller"], split="holdout:0.2")
+    assert by_name(comparison)["bestseller"].people == {}
