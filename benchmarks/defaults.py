@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -56,7 +56,8 @@ TOO_MANY = 12_000  # items, for EASE where users are many too
 
 GRIDS: dict[str, dict[str, tuple[Any, ...]]] = {
     "IALS": {
-        "factors": (64, 128), "missing_weight": (0.005, 0.01, 0.02), "reg": (0.2, 0.3, 0.5), "frequency": (0.4, 0.5, 0.6),
+        "factors": (64, 128), "missing_weight": (0.005, 0.01, 0.02),
+        "reg": (0.2, 0.3, 0.5), "frequency": (0.4, 0.5, 0.6),
     },
     "ItemCF": {"neighbours": (50, 100, 200), "power": (1.0, 1.5, 2.0), "scale": ("unit", None)},
     "PureSVD": {"factors": (8, 16, 32, 48, 64)},
@@ -66,7 +67,9 @@ GRIDS: dict[str, dict[str, tuple[Any, ...]]] = {
     },
     "AllRankBinary": {"factors": (32, 64), "missing_weight": (0.005, 0.02, 0.05), "reg": (0.02, 0.05, 0.1)},
     "EASE": {"reg": (50.0, 100.0, 200.0, 350.0, 500.0, 1000.0)},
-    "SoftmaxNegatives": {"factors": (32, 64), "rate": (0.01, 0.02, 0.04), "dropout": (0.2, 0.5), "negatives": (3.0, 6.0)},
+    "SoftmaxNegatives": {
+        "factors": (32, 64), "rate": (0.01, 0.02, 0.04), "dropout": (0.2, 0.5), "negatives": (3.0, 6.0),
+    },
     "GaussianRank": {"factors": (32, 64), "rate": (0.01, 0.02, 0.04), "dropout": (0.2, 0.5), "prior": (0.1, 0.3, 1.0)},
     "BPR": {"factors": (32, 64), "rate": (0.05, 0.1, 0.2), "reg": (0.003, 0.01, 0.03)},
     "MFADG": {"factors": (32, 64), "rate": (0.03, 0.1, 0.2), "reg": (0.01, 0.03, 0.1), "gamma": (30.0, 100.0)},
@@ -115,7 +118,7 @@ class Kept:
     def __init__(self, path: Path = KEPT) -> None:
         path.parent.mkdir(exist_ok=True)
         lines = path.read_text().splitlines() if path.exists() else []
-        self.path, self.values = path, {key: value for key, value in map(json.loads, lines)}
+        self.path, self.values = path, dict(map(json.loads, lines))
 
     def of(self, key: str, measure: Callable[[], Any]) -> Any:
         if key not in self.values:

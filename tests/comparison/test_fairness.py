@@ -65,9 +65,8 @@ def in_time() -> Interactions:
 
 
 def test_new_people_are_shown_apart_and_served_bestsellers() -> None:
-    comparison = compare(
-        in_time(), {"IALS": IALS(4, relevant=4), "best": Bestseller("count")}, split="time:0.4", relevant=4
-    )
+    recipes = {"IALS": IALS(4, relevant=4), "best": Bestseller("count")}
+    comparison = compare(in_time(), recipes, split="time:0.4", relevant=4)
     models = by_name(comparison)
     split = fullrank.by_time(in_time(), fraction=0.4)
     cases = fullrank.cases_of(split, 4)
