@@ -231,3 +231,11 @@ def test_the_demo_ends_with_its_report(tmp_path: Path) -> None:
     assert len(results["models"]) == 7
     assert results["truth"]["rows"]
     assert results["sampled"]["rows"]
+
+
+def test_fit_tells_where_dislikes_are_taken_for_likes(capfd: Capture, ratings: Path, tmp_path: Path) -> None:
+    given = ("-o", tmp_path / "m.fr", "--overwrite")
+    told = run(capfd, "fit", ratings, "--model", "itemcf", *given)[2]
+    assert "ItemCF learns from all ratings, whatever their value; say --set relevant=" in told
+    for other in (("itemcf", "--set", "relevant=4"), ("allrank",)):
+        assert "learns from all ratings" not in run(capfd, "fit", ratings, "--model", *other, *given)[2]

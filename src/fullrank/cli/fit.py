@@ -16,7 +16,7 @@ from fullrank.cli.options import (
     choose,
     reads,
 )
-from fullrank.cli.printing import bar, note_data, print_result, resumable
+from fullrank.cli.printing import bar, note, note_data, print_result, resumable
 
 
 @reads()
@@ -49,6 +49,7 @@ def fit(
     if checkpoint is not None and not isinstance(recipe, IterativeRecipe):
         name = type(recipe).__name__
         raise ParameterError(f"{name} is not trained in rounds and has no checkpoint; leave out --checkpoint.")
+    _doubt(recipe, train)
     start = time.monotonic()
     with resumable(checkpoint is not None), bar() as progress:
 
@@ -61,3 +62,17 @@ def fit(
     save(fitted, out, overwrite=overwrite)
     summary = {"model": str(recipe), "users": len(train.users), "items": len(train.items), "rows": len(train)}
     print_result({**summary, "seconds": round(seconds, 3), "file": str(out)}, json)
+
+
+def _doubt(recipe: Any, train: Any) -> None:
+    """Tell where a model of one class is about to learn from dislikes as if they were likes."""
+    from fullrank.comparison.defaults import threshold
+    from fullrank.data.feedback import kind_of
+    from fullrank.models.neighbours.bestseller import Bestseller
+
+    least = threshold(train, kind_of(train))
+    if least is not None and getattr(recipe, "relevant", 0) is None and not isinstance(recipe, Bestseller):
+        note(
+            f"{type(recipe).__name__} learns from all ratings, whatever their value; say --set relevant={least:g} for "
+            f"those from {least:g} on."
+        )
