@@ -57,7 +57,7 @@ def load(
         return Loaded(source, read_sessions(source, columns, scale=scale, **given), "sessions")
     if scale is not None:
         raise ParameterError(f"{source}: a scale of actions is for sessions, and none are read; say --kind sessions.")
-    feedback: Any = "implicit" if kind == "events" else None
+    feedback = {"events": "implicit", "ratings": "explicit"}.get(kind or "")
     return Loaded(source, read(source, columns, **{"feedback": feedback, **given}), kind)
 
 
