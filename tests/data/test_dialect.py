@@ -41,7 +41,7 @@ def refusal(path: Path, **options: Any) -> str:
         ("user;item;rating, 1-5\n1;10;3\n2;10;4\n", [["1", "10", "3"], ["2", "10", "4"]]),
         ("a\tb,x,3\nc\td,y,4\n", [["a\tb", "x", "3"], ["c\td", "y", "4"]]),
         ("ann,green tea\nbob,black tea\n", [["ann", "green tea"], ["bob", "black tea"]]),
-        ("1,2,2020-01-01 10:00:00\n", None),
+        ("1,2,five\n", None),
         ("ann|tea, green|5|978300760\n", [["ann", "tea, green", "5", "978300760"]]),
         ('"a;b","c;d"\n"e;f","g;h"\n', [["a;b", "c;d"], ["e;f", "g;h"]]),
         ('1,"tea, green"\n2,"jam, red"\n', [["1", "tea, green"], ["2", "jam, red"]]),

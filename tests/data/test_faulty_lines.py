@@ -123,7 +123,8 @@ def test_implicit_values_are_above_zero(tmp_path: Path, value: int) -> None:
     message = refusal(path, feedback="implicit")
     assert message.startswith(f"ratings.csv:3: value {value} in implicit feedback, where values are counts above 0")
     assert read(path, feedback="implicit", on_bad="skip").intake.dropped == {"value out of range": 1}
-    assert len(read(path)) == 2
+    assert refusal(path).startswith(f"ratings.csv:3: value {value} is no count above 0, which the name of its column")
+    assert len(read(path, feedback="explicit")) == 2
     with pytest.raises(DataError, match="implicit feedback"):
         read(csr_array(np.array([[-1.0]])), feedback="implicit")
 

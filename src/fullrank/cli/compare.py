@@ -41,6 +41,8 @@ def compare(
     out: Annotated[Path | None, typer.Option(help="The folder for report, results and best model.")] = None,
     title: Annotated[str, typer.Option(help="What the report is called.")] = "",
     sampled: Annotated[int, typer.Option(help="Candidates of the sampled metrics shown for warning.", min=1)] = 100,
+    items: Annotated[str | None, typer.Option(help="A table about items: an id, a title, anything else.")] = None,
+    users: Annotated[str | None, typer.Option(help="A table about users, likewise.")] = None,
     overwrite: Overwrite = False,
     save_plan: Annotated[Path | None, typer.Option(help="Write all this as a plan, and stop.")] = None,
     seed: Seed = 0,
@@ -53,14 +55,14 @@ def compare(
     from fullrank.runtime.output import output_folder
 
     if source.endswith(".toml"):
-        if models or split or metrics or relevant is not None or tune or reading:
+        if models or split or metrics or relevant is not None or tune or items or users or reading:
             raise ParameterError("a plan says all of this itself; change the file, or give the data instead of a plan.")
         plan = read_plan(source)
         plan = plan if out is None else plan.model_copy(update={"out": str(out)})
     else:
         plan = check_plan(
             Plan(
-                data=data_plan(source, **reading),
+                data=data_plan(source, **reading, items=items, users=users),
                 title=title, split=split, relevant=relevant, metrics=tuple(listed(metrics)), tune=tune, seed=seed,
                 sampled=sampled, out=None if out is None else str(out),
                 model=tuple(ModelPlan(recipe=name) for name in listed(models)),

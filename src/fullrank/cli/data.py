@@ -61,7 +61,7 @@ def data(
 def _doubt(content: Any, source: str, reading: Mapping[str, Any]) -> None:
     """Tell where most rows were merged as duplicates although a column of sessions is there that nobody read."""
     from fullrank.data.interactions import Interactions
-    from fullrank.data.reading.fields import USUAL_NAMES
+    from fullrank.data.reading.names import USUAL_NAMES
     from fullrank.data.reading.table import column_names
 
     intake = content.intake

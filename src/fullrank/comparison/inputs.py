@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from fullrank.data import sources
+from fullrank.data.attributes import Attributes
+from fullrank.data.ids import Ids
 from fullrank.data.read import read, read_preferences, read_sessions
+from fullrank.data.read_attributes import Role, read_attributes
+from fullrank.data.reading.stream import Stream
 from fullrank.data.reading.table import column_names
+from fullrank.data.split import Split
 from fullrank.errors import NoInputError, ParameterError
 
 Kind = Literal["ratings", "events", "sessions", "preferences"]
@@ -26,6 +31,8 @@ class Loaded:
     kind: Kind | None = None  # None: to be found out
     titles: Sequence[str] = ()
     notes: Sequence[str] = field(default=())
+    item_attributes: Attributes | None = None
+    user_attributes: Attributes | None = None
 
 
 def load(
@@ -35,10 +42,61 @@ def load(
     columns: Mapping[str, str | int] | None = None,
     scale: Sequence[str] | None = None,
     settings: Mapping[str, Any] | None = None,
+    items: str | None = None,
+    users: str | None = None,
     **options: Any,
 ) -> Loaded:
-    """Read DATA. Without a `kind`, columns better and worse are taken for preferences, session with grade or action for
-    sessions. `options` are those of `read`.
+    """Read DATA, and files about its `items` and `users` where they are given; see `load_feedback` for the rest."""
+    for path in (items, users):
+        if path is not None:
+            _check_there(path)
+    loaded = load_feedback(source, kind=kind, columns=columns, scale=scale, settings=settings, **options)
+    return add_attributes(loaded, items, users) if items is not None or users is not None else loaded
+
+
+def _check_there(path: str) -> None:
+    """Refuse a file that is not there before anything else is read."""
+    if not Path(path).exists() or Path(path).is_dir():
+        with Stream(path):
+            pass
+
+
+def add_attributes(loaded: Loaded, items: str | None, users: str | None) -> Loaded:
+    """The same data with what files say of its items and users; how many of them have no row is told."""
+    whole = loaded.data.train if isinstance(loaded.data, Split) else loaded.data
+    of_items, of_users = _about("item", items, whole.items), _about("user", users, whole.users)
+    titles = loaded.titles if of_items.table is None else of_items.table.titles_for(whole.items)
+    notes = (*loaded.notes, *of_items.notes, *of_users.notes)
+    return replace(loaded, titles=titles, notes=notes, item_attributes=of_items.table, user_attributes=of_users.table)
+
+
+class _About(NamedTuple):
+    """What a file says of items or users, and what is to be told of it."""
+
+    table: Attributes | None = None
+    notes: tuple[str, ...] = ()
+
+
+def _about(of: Role, path: str | None, ids: Ids) -> _About:
+    if path is None:
+        return _About()
+    table = read_attributes(path, ids, of=of)
+    unknown = table.count_unknown(ids)
+    lost = f"; {unknown:,} of {len(ids):,} {of}s of the data have no row there" if unknown else ""
+    return _About(table, (f"{path} has {len(table):,} {of}s with {', '.join(table.columns)}{lost}",))
+
+
+def load_feedback(
+    source: str,
+    *,
+    kind: Kind | None = None,
+    columns: Mapping[str, str | int] | None = None,
+    scale: Sequence[str] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Loaded:
+    """Read DATA alone. Without a `kind`, columns better and worse are taken for preferences, session with grade or
+    action for sessions. `options` are those of `read`.
     """
     if kind is not None and kind not in KINDS:
         raise ParameterError(f"'{kind}' is no kind of feedback; write {', '.join(KINDS)}.")
@@ -57,7 +115,7 @@ def load(
         return Loaded(source, read_sessions(source, columns, scale=scale, **given), "sessions")
     if scale is not None:
         raise ParameterError(f"{source}: a scale of actions is for sessions, and none are read; say --kind sessions.")
-    feedback: Any = "implicit" if kind == "events" else None
+    feedback = {"events": "implicit", "ratings": "explicit"}.get(kind or "")
     return Loaded(source, read(source, columns, **{"feedback": feedback, **given}), kind)
 
 

@@ -39,13 +39,13 @@ class DataPlan(BaseModel):
     on_bad: str | None = None
     quarantine: str | None = None
     settings: dict[str, Any] | None = None
+    items: str | None = None
+    users: str | None = None
 
     def load(self, **more: Any) -> Loaded:
         """Read it; `more` are options of `read` that no plan has."""
-        given = self.model_dump(exclude={"source", "kind", "columns", "scale", "settings"}) | more
-        return load(
-            self.source, kind=self.kind, columns=self.columns, scale=self.scale, settings=self.settings, **given
-        )
+        given = self.model_dump(exclude={"source", "settings"}) | more
+        return load(self.source, settings=self.settings, **given)
 
 
 class ModelPlan(BaseModel):

@@ -56,6 +56,7 @@ def caveats(
     """What to keep in mind, warnings first."""
     warnings = [f"The comparison was interrupted: nothing is said of {', '.join(unfinished)}."] if unfinished else []
     warnings += [f"{part.name} failed: {part.failed}" for part in parts if part.failed is not None]
+    warnings += map(_sentence, setting.data.intake.doubts)
     warnings += _about_cases(setting, results)
     warnings += _about_models(setting, parts, verdict, profile, tuned)
     notes = [*_sampling(sampled), *_reading(setting), *_splitting(setting), *_of_results(results)]
@@ -121,11 +122,12 @@ def _sampling(sampled: SampledPanel | None) -> list[str]:
 
 
 def _reading(setting: Setting) -> list[str]:
-    """What is not in the data any more."""
+    """What is not in the data any more, and how the rest was read."""
     intake = setting.data.intake
     dropped = [f"{n:,} rows were left out when the data was read: {reason}." for reason, n in intake.dropped.items()]
     merged = f"{intake.merged:,} rows repeated others and were merged when the data was read."
-    return [*dropped, merged] if intake.merged else dropped
+    how = [f"How the data was read: {'; '.join(intake.notes)}."] if intake.notes else []
+    return [*dropped, *([merged] if intake.merged else []), *how]
 
 
 def _of_results(results: Mapping[str, Result]) -> list[str]:

@@ -1,5 +1,6 @@
 """What people did: ids, interactions, graded cases, preferences; reading and writing them."""
 
+from fullrank.data.attributes import Attributes
 from fullrank.data.classes import relevance_classes
 from fullrank.data.describe import describe
 from fullrank.data.feedback import Feedback, as_graded, as_interactions, kind_of
@@ -9,9 +10,11 @@ from fullrank.data.intake import Intake
 from fullrank.data.interactions import Interactions
 from fullrank.data.preferences import Preferences
 from fullrank.data.read import read, read_preferences, read_sessions
+from fullrank.data.read_attributes import read_attributes
 from fullrank.data.write import write
 
 __all__ = [
+    "Attributes",
     "Feedback",
     "Graded",
     "Ids",
@@ -23,6 +26,7 @@ __all__ = [
     "describe",
     "kind_of",
     "read",
+    "read_attributes",
     "read_preferences",
     "read_sessions",
     "relevance_classes",

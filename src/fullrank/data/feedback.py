@@ -20,13 +20,17 @@ MOST_GRADES = 25
 
 
 def kind_of(data: Feedback) -> Kind:
-    """What people gave: "ratings" (two to 25 different values), "events" (no values, one, or counts), "sessions", or
-    "preferences".
+    """What people gave: "ratings", "events" (no values, one, or counts), "sessions", or "preferences".
+
+    Values are what the data says they are (`Interactions.kind`); where it does not, two to 25 different ones are
+    ratings.
     """
     if not isinstance(data, Interactions):
         return "sessions" if isinstance(data, Graded) else "preferences"
     different = 0 if data.value is None else len(np.unique(data.value))
-    return "ratings" if 1 < different <= MOST_GRADES else "events"
+    if different < 2:
+        return "events"
+    return data.kind or ("ratings" if different <= MOST_GRADES else "events")
 
 
 def seen(feedback: Feedback) -> Interactions:

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 class Intake:
     """Counts of rows read, merged and dropped by reason: nothing disappears uncounted.
 
+    `notes` tell how it was read, `doubts` what may be wrong with that.
+
     >>> print(Intake(rows=10, merged=2, dropped={"3 fields, expected 4": 1}))
     10 rows read, 2 merged as duplicates, 1 dropped (3 fields, expected 4)
     """
@@ -18,6 +20,7 @@ class Intake:
     merged: int = 0
     dropped: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
 
     @property
     def kept(self) -> int:
@@ -34,4 +37,4 @@ class Intake:
             reasons = "; ".join(f"{reason}: {n:,}" for reason, n in self.dropped.items())
             alone = next(iter(self.dropped)) if len(self.dropped) == 1 else reasons
             parts.append(f"{sum(self.dropped.values()):,} dropped ({alone})")
-        return "; ".join([", ".join(parts), *self.notes])
+        return "; ".join([", ".join(parts), *self.notes, *self.doubts])

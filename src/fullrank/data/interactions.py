@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,8 @@ from fullrank.errors import DataError
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+Meaning: TypeAlias = Literal["ratings", "events"]  # what values are: grades, or counts of what happened
+
 
 @dataclass(frozen=True, eq=False)
 class Interactions:
@@ -29,6 +31,7 @@ class Interactions:
 
     Build it with `fullrank.read` or `Interactions.of`; rows in any order give the same object.
     `users` and `items` may name some that have no row. `value` is absent for plain events.
+    `kind` says what the values are where that is known ("ratings", or "events" for counts); else see `kind_of`.
 
     >>> data = Interactions.of(user=["b", "a", "a"], item=[7, 7, 5], value=[4, 5, 1])
     >>> data
@@ -45,6 +48,7 @@ class Interactions:
     users: Ids
     items: Ids
     intake: Intake = field(default_factory=Intake, repr=False)
+    kind: Meaning | None = None
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -197,7 +201,7 @@ class Interactions:
             value=self.value,
             time=self.time,
         )
-        return canonical(columns, more_users, more_items, "error", self.intake)
+        return canonical(columns, more_users, more_items, "error", self.intake, self.kind)
 
     def __len__(self) -> int:
         return len(self.user)
@@ -229,8 +233,9 @@ def _encode(names: Iterable[Name] | NDArray[Any], ids: Ids | None) -> tuple[Code
 
 
 def canonical(
-    columns: dict[str, NDArray[Any]], users: Ids, items: Ids, duplicates: Duplicates, intake: Intake
-) -> Interactions:
+    columns: dict[str, NDArray[Any]], users: Ids, items: Ids, duplicates: Duplicates, intake: Intake,
+    kind: Meaning | None = None,
+) -> Interactions:  # fmt: skip
     """Sort coded columns (user, item, value, time), merge duplicates by the rule and count them.
 
     The columns are taken out of the dict one by one, so that little more than one of them is in memory twice.
@@ -253,7 +258,8 @@ def canonical(
             )
         value, time = merge(repeat, value, time, duplicates)
         user, item = user[~repeat], item[~repeat]
-    return Interactions(user, item, value, time, users, items, replace(intake, merged=intake.merged + merged))
+    intake = replace(intake, merged=intake.merged + merged)
+    return Interactions(user, item, value, time, users, items, intake, kind)
 
 
 def present(**columns: NDArray[Any] | None) -> dict[str, NDArray[Any]]:

@@ -12,9 +12,11 @@ from fullrank.data import graded, interactions
 from fullrank.data.canonical import TINY, Duplicates
 from fullrank.data.graded import Graded
 from fullrank.data.ids import Ids
-from fullrank.data.interactions import Interactions
+from fullrank.data.intake import Intake
+from fullrank.data.interactions import Interactions, Meaning
 from fullrank.data.preferences import Preferences, preferences
-from fullrank.data.reading.fields import Column, Field, Kind
+from fullrank.data.reading.fields import Column, Field, Kind, Limits
+from fullrank.data.reading.names import meaning_of, plain
 from fullrank.data.reading.options import check_actions, check_options
 from fullrank.data.reading.sparse import from_sparse, is_sparse
 from fullrank.data.reading.table import Table, read_table
@@ -31,6 +33,12 @@ ROLES: dict[str, dict[str, tuple[Kind, bool]]] = {  # what each container is mad
     },
     "preferences": {"user": ("id", True), "better": ("id", True), "worse": ("id", True)},
 }  # fmt: skip
+COUNTED = "in implicit feedback, where values are counts above 0; leave it out, or read as feedback='explicit'"
+NAMED = (
+    "is no count above 0, which the name of its column promises; leave it out (--on-bad skip), or read as "
+    "feedback='explicit' (--kind ratings)"
+)
+MEANINGS: dict[Feedback, Meaning] = {"explicit": "ratings", "implicit": "events"}
 
 
 def read(
@@ -52,7 +60,8 @@ def read(
     other: {"user": "uid", "item": 2}. Without it columns are found by their usual names, or stand in
     the order user, item, value, time.
 
-    `feedback="implicit"` wants values above 0 (counts) and adds up duplicates. `duplicates`: see
+    `feedback="implicit"` wants values above 0 (counts) and adds up duplicates; so does, with nothing said, a column
+    with the name of a count (quantity, plays, ...), unless `feedback="explicit"`. `duplicates`: see
     `Interactions.of`. `scale=(1, 5)` refuses values outside. `users`, `items`: catalogues that may
     hold some without feedback, or the names of a matrix' rows and columns. Further options, see `read_table`:
     `separator`, `header`, `decimal`, `encoding`, `time_unit`, `time_format`, `on_bad`, `quarantine`.
@@ -64,14 +73,17 @@ def read(
     limits = _limits(feedback, scale)
     if is_sparse(source):
         check("columns", columns, columns is None, "left out for a sparse matrix, whose rows are users")
-        return from_sparse(source, duplicates or "sum", limits, users, items)
-    fields = [
-        replace(field, **limits) if field.role == "value" else field for field in _fields("interactions", columns)
-    ]
-    table = read_table(source, fields, **options)
-    rule: Duplicates = duplicates or ("sum" if feedback == "implicit" else "last")
+        kind = None if feedback is None else MEANINGS[feedback]
+        return from_sparse(source, duplicates or "sum", limits, users, items, kind)
+    if_counts = _limits("implicit", scale, NAMED) if feedback is None else None
+    fields = _fields("interactions", columns, limits=limits, if_counts=if_counts)
+    table = read_table(source, fields, name_unread=("value", "time", "session"), **options)
+    kind = meaning_of(table.taken.get("value", "")) if feedback is None else MEANINGS[feedback]
+    rule: Duplicates = duplicates or ("sum" if kind == "events" else "last")
+    if feedback is None and kind == "events":
+        table.intake = _doubt_amounts(table)
     users, items = _map_onto(table, "user", users), _map_onto(table, "item", items)
-    return interactions.canonical(table.columns, users, items, rule, table.intake)
+    return interactions.canonical(table.columns, users, items, rule, table.intake, kind)
 
 
 def read_sessions(
@@ -96,7 +108,7 @@ def read_sessions(
         action = fields.get("action", Field("action", "id"))
         rule = f"is not on the scale {', '.join(scale)}; add it there, or leave the row out"
         fields["action"] = replace(action, required=True, allowed=tuple(scale), rule=rule)
-    table = read_table(source, list(fields.values()), **options)
+    table = read_table(source, list(fields.values()), name_unread=("time",), **options)
     grade = table.columns["grade"] if scale is None else _grade_actions(table, scale)
     user = table.columns.get("user", table.columns["session"])
     return graded.canonical(
@@ -124,8 +136,13 @@ def read_preferences(source: Any, columns: Columns = None, **options: Any) -> Pr
     return preferences(user, better, worse, table.ids["user"], table.ids["item"], table.intake)
 
 
-def _fields(container: str, columns: Columns) -> list[Field]:
-    roles = ROLES[container]
+def _fields(container: str, columns: Columns, **of_values: Any) -> list[Field]:
+    """What a container is made of, where its columns are told to be; `of_values` are further fields of the value."""
+    fields = _named_fields(ROLES[container], columns)
+    return [replace(field, **of_values) if field.role == "value" else field for field in fields]
+
+
+def _named_fields(roles: dict[str, tuple[Kind, bool]], columns: Columns) -> list[Field]:
     if columns is None:
         return [Field(role, kind, None, required) for role, (kind, required) in roles.items()]
     for role in columns:
@@ -146,10 +163,18 @@ def _map_onto(table: Table, role: str, ids: Ids | None) -> Ids:
     return ids
 
 
-def _limits(feedback: Feedback | None, scale: tuple[float, float] | None) -> dict[str, Any]:
-    """What values may be, as a field's limits: inside a scale, and above 0 where they are counts."""
+def _doubt_amounts(table: Table) -> Intake:
+    """The intake, with a doubt where amounts taken for counts may be amounts of money."""
+    name = table.taken["value"]
+    if plain(name) != "amount" or not (table.columns["value"] % 1).any():
+        return table.intake
+    doubt = f"{name} taken as counts, but not all are whole; if it is money, leave it out: --columns user=...,item=..."
+    return replace(table.intake, doubts=(*table.intake.doubts, doubt))
+
+
+def _limits(feedback: Feedback | None, scale: tuple[float, float] | None, rule: str = COUNTED) -> Limits:
+    """What values may be: inside a scale, and above 0 where they are counts."""
     least, most = (-math.inf, math.inf) if scale is None else scale
     if feedback == "implicit" and least <= 0:
-        rule = "in implicit feedback, where values are counts above 0; leave it out, or read as feedback='explicit'"
-        return {"least": TINY, "most": most, "rule": rule}
-    return {"least": least, "most": most, "rule": f"is outside the scale {scale}; correct it, or give another scale"}
+        return Limits(TINY, most, rule)
+    return Limits(least, most, f"is outside the scale {scale}; correct it, or give another scale")

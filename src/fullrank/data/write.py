@@ -42,6 +42,8 @@ def write(
         )
     check_writable(path, overwrite=overwrite)
     frame = to_frame(data)
+    if isinstance(data, Interactions) and data.kind is not None and data.value is not None:
+        frame = frame.rename({"value": {"events": "count", "ratings": "rating"}[data.kind]})  # a name that tells it
     if excel_safe and kind != ".parquet":
         frame = _without_formulas(frame)
     if kind == ".parquet":

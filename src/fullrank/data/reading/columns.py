@@ -64,7 +64,7 @@ def _numbers(column: pl.Series, field: Field) -> tuple[Floats, Bools]:
     numbers = column.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
     with np.errstate(over="ignore"):
         kept = numbers.astype(np.float32)
-    least, most = np.float32(field.least), np.float32(field.most)  # as the values are kept: 3.3 is at 3.3
+    least, most = np.float32(field.limits.least), np.float32(field.limits.most)  # as the values are kept: 3.3 is at 3.3
     return kept, ~values_ok(numbers) | (kept < least) | (kept > most)
 
 
@@ -135,7 +135,7 @@ def explain(field: Field, cell: Any) -> tuple[str, str]:
 def _explain_number(field: Field, cell: Any) -> tuple[str, str]:
     role, number = field.role, _number(cell, field.decimal)
     if number is not None:
-        fault = value_fault(number) or f"{number:g} {field.rule}"
+        fault = value_fault(number) or f"{number:g} {field.limits.rule}"
         return f"{role} out of range", f"{role} {fault}."
     other = "," if field.decimal == "." else "."
     hint = f", or say decimal='{other}' (--decimal {other})" if _number(cell, other) is not None else ""

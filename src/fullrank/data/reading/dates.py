@@ -7,8 +7,10 @@ mean different times, nobody is guessed at: the error names both.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import reduce
+from operator import or_
 
 import polars as pl
 
@@ -32,13 +34,47 @@ MOMENT = 1_580_477_409_000_000  # in January 2020, to try a form with
 FIRST, LAST = -2_208_988_800, 7_258_118_400  # 1900 and 2200, in seconds: what is taken for a date
 
 
-def as_written(field: Field, column: pl.Series, hints: Hints, where: str) -> Field:
-    """A wanted column, with how its numbers or times are written: as told, or as these first rows show."""
+class AmbiguousDatesError(DataError):
+    """Dates that all fit several forms which mean different days."""
+
+    def __init__(self, where: str, example: str, rivals: Sequence[tuple[str, ...]]) -> None:
+        one, two = rivals[0][0], rivals[1][0]
+        super().__init__(
+            f"{where}: times such as {shown(example)} read as {one} and as {two}; say which: "
+            f"time_format='{one}' (--time-format {one}), or the other."
+        )
+        self.rivals = rivals
+
+
+def as_written(field: Field, column: pl.Series, hints: Hints, where: str, later: Iterable[pl.Series] = ()) -> Field:
+    """A wanted column, with how its numbers or times are written: as told, or as these first rows show.
+
+    Where two forms of dates fit all of them, the `later` rows are looked at until only one does.
+    """
     if field.kind == "number":
         return replace(field, decimal=hints.decimal)
     if field.kind == "time":
-        return replace(field, form=time_form(column, hints.time_unit, hints.time_format, where))
+        try:
+            form = time_form(column, hints.time_unit, hints.time_format, where)
+        except AmbiguousDatesError as ambiguous:
+            form = _settle(ambiguous, later)
+        return replace(field, form=form)
     return field
+
+
+def _settle(ambiguous: AmbiguousDatesError, later: Iterable[pl.Series]) -> TimeForm:
+    """The only form that later rows leave; rows that fit none of the forms are bad ones, and say nothing."""
+    rivals = ambiguous.rivals
+    for cells in later:
+        text = tidy(cells.drop_nulls().unique())
+        fits = [_fit(text, forms) for forms in rivals]
+        dates = reduce(or_, fits)
+        rivals = [forms for forms, fit in zip(rivals, fits, strict=True) if fit.equals(dates)]
+        if len(rivals) == 1:
+            return _dates_of(rivals[0])
+        if not rivals:
+            break
+    raise ambiguous
 
 
 def time_form(column: pl.Series, unit: str | None, form: str | None, where: str) -> TimeForm:
@@ -106,6 +142,8 @@ def _numeric(numbers: pl.Series, unit: str | None, where: str) -> TimeForm:
         factor = 1000.0**step
         if step and low >= YEAR_5138 / 1000 * factor and high < YEAR_5138 * factor:
             return TimeForm(likely, note=f"times read as {UNIT_NAMES[likely]} since 1970")
+    if len(numbers) and 0 <= high < YEAR_5138 / 1000:
+        return SECONDS._replace(note=f"times such as {high:g} read as seconds since 1970")
     return SECONDS
 
 
@@ -120,12 +158,15 @@ def _date_form(text: pl.Series, where: str) -> TimeForm:
     if not order:
         return TimeForm(forms=next(_families()))
     best, rest = order[0], order[1:]
-    if rest and (fitting[best] < len(text) or fitting[rest[0]] == len(text)):
-        raise DataError(
-            f"{where}: times such as {shown(text[0])} read as {best[0]} and as {rest[0][0]}; say which: "
-            f"time_format='{best[0]}' (--time-format {best[0]}), or the other."
-        )
-    return TimeForm(forms=best, note="" if best[0] == ISO else f"times read as dates {best[0]}")
+    if rest and fitting[best] < len(text):
+        raise DataError(str(AmbiguousDatesError(where, text[0], (best, rest[0]))))
+    if rest and fitting[rest[0]] == len(text):
+        raise AmbiguousDatesError(where, text[0], [forms for forms in order if fitting[forms] == len(text)])
+    return _dates_of(best)
+
+
+def _dates_of(forms: tuple[str, ...]) -> TimeForm:
+    return TimeForm(forms=forms, note="" if forms[0] == ISO else f"times read as dates {forms[0]}")
 
 
 def _families() -> Iterator[tuple[str, ...]]:
@@ -139,8 +180,17 @@ def _families() -> Iterator[tuple[str, ...]]:
 
 def _fitting(text: pl.Series, forms: tuple[str, ...]) -> int:
     """How many of these are dates of these forms, between 1900 and 2200."""
-    seconds = parse_dates(text, forms) / 1e6
-    return int(seconds.is_between(FIRST, LAST).sum())
+    return int(_fit(text, forms).sum())
+
+
+def _fit(text: pl.Series, forms: tuple[str, ...]) -> pl.Series:
+    return (parse_dates(text, forms) / 1e6).is_between(FIRST, LAST).fill_null(False)
+
+
+def are_dates(text: pl.Series) -> bool:
+    """Whether all of these are dates in one form, or in several that all of them fit."""
+    text = tidy(text)
+    return any(_fitting(text, forms) == len(text) for forms in _families())
 
 
 def dates_in_text(text: pl.Series, form: TimeForm) -> pl.Series:

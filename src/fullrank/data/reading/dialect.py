@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from fullrank.data.reading.fields import USUAL_NAMES, Field, locate, plain
+from fullrank.data.reading.fields import Field, locate
+from fullrank.data.reading.names import USUAL_NAMES, plain
 from fullrank.data.reading.records import UNCLOSED, Record, bytewise, decoded, lines_in, records
 from fullrank.errors import DataError, check, shown
 
@@ -41,6 +42,7 @@ class Dialect:
     skip: int  # bytes before the first record: a byte order mark, a header
     line: int  # of the first record
     sample: tuple[Row, ...]  # the fields of the first records
+    fields: tuple[Field, ...] = ()  # what is wanted, in the order in which it stands where there is no header
 
 
 def sniff(
@@ -71,10 +73,11 @@ def sniff(
         )
     skip = len(MARK) * head.startswith(MARK)
     if not chosen.header:
-        return Dialect(chosen.separator, None, chosen.width, skip, 1, tuple(chosen.rows))
+        ordered = tuple(order_by_content(fields, chosen.rows, decimal))
+        return Dialect(chosen.separator, None, chosen.width, skip, 1, tuple(chosen.rows), ordered)
     line = first.line + lines_in(text[first.start : first.end])
     names, rows = tuple(chosen.rows[0]), tuple(chosen.rows[1:])
-    return Dialect(chosen.separator, names, chosen.width, skip + first.end, line, rows)
+    return Dialect(chosen.separator, names, chosen.width, skip + first.end, line, rows, tuple(fields))
 
 
 @dataclass(frozen=True)
@@ -124,6 +127,7 @@ def _reading(text: str, separator: str, fields: Sequence[Field], header: bool | 
     ]
     header = has_header(rows, fields, decimal) if header is None else header
     share, body = len(rows) / len(some), rows[1:] if header else rows
+    fields = fields if header else order_by_content(fields, rows, decimal)
     try:
         places = locate(fields, rows[0] if header else None, len(rows[0]), "")
     except DataError:
@@ -132,6 +136,27 @@ def _reading(text: str, separator: str, fields: Sequence[Field], header: bool | 
     mark = next((mark for mark, columns in held.items() if all(columns)), decimal)
     typed, broken = sum(held[mark]), len(held[mark]) - sum(held[mark])
     return Reading(separator, first, rows, share, header, True, typed, broken, "" if mark == decimal else mark)
+
+
+def order_by_content(fields: Sequence[Field], rows: Sequence[Row], decimal: str = ".") -> Sequence[Field]:
+    """The fields as they stand in rows without a header: dates where the value is expected are the time.
+
+    A value may then follow, if numbers do.
+    """
+    roles = {field.role: field for field in fields if field.column is None}
+    place = next((order for order, field in enumerate(fields) if field.role == "value"), None)
+    if place is None or len(roles) < len(fields) or "time" not in roles or not _are_dates(rows, place, decimal):
+        return fields
+    rest = [field for field in fields if field.role not in ("value", "time")]
+    after = [row[place + 1] for row in rows] if len(rows[0]) > place + 1 else []
+    return [*rest, roles["time"], *([roles["value"]] if mostly_holds(roles["value"], after, decimal) else [])]
+
+
+def _are_dates(rows: Sequence[Row], place: int, decimal: str = ".") -> bool:
+    """Whether most cells of a column are dates, and no numbers."""
+    cells = [row[place] for row in rows if place < len(row)]
+    dates = [cell for cell in cells if DATE.search(cell) and not _fits(cell, NUMBER[decimal])]
+    return 2 * len(dates) > len(cells)
 
 
 def _held_columns(fields: Sequence[Field], places: dict[str, int], rows: Sequence[Row], decimal: str) -> list[bool]:
@@ -161,9 +186,10 @@ def has_header(rows: Sequence[Row], fields: Sequence[Field], decimal: str = ".")
     """Whether the first row names the columns; None where it may as well be a row like the others.
 
     It does where columns are asked for by name, where every one that is needed has a usual name, or where words stand
-    above numbers or times. Words above the numbers of ids alone leave it open.
+    above numbers or times, or above dates wherever these are. Words above the numbers of ids alone leave it open.
     """
     first, rest = rows[0], rows[1:]
+    fields = order_by_content(fields, rest, decimal)
     if any(isinstance(field.column, str) for field in fields):
         return True
     places = {
@@ -177,7 +203,7 @@ def has_header(rows: Sequence[Row], fields: Sequence[Field], decimal: str = ".")
     words = not any(_fits(cell, NUMBER[decimal]) or not cell for cell in first)
     if a_row or not words or not rest:
         return False
-    if above:
+    if above or any(_are_dates(rest, place) and not _are_dates([first], place) for place in range(len(first))):
         return True
     ids = [[row[place] for row in rest] for place in range(len(first))]
     return None if len(rest) > 1 and any(all(_fits(cell, NUMBER["."]) for cell in column) for column in ids) else False

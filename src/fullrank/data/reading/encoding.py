@@ -23,6 +23,11 @@ def codec(encoding: str) -> codecs.CodecInfo:
     return info
 
 
+def as_utf8(stream: Stream, encoding: str) -> Stream | Transcoded:
+    """The stream itself, or one that decodes it."""
+    return stream if codec(encoding).name == "utf-8" else Transcoded(stream, encoding)
+
+
 class Transcoded:
     """A stream whose bytes become UTF-8. What cannot be decoded is no valid UTF-8 afterwards, either.
 

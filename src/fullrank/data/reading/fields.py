@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, TypeAlias
 
+from fullrank.data.reading.names import USUAL_NAMES, meaning_of, plain
 from fullrank.data.times import UNIT_NAMES, UNITS
 from fullrank.errors import DataError, shown
 
 Kind: TypeAlias = Literal["id", "number", "time"]
-REMARK = re.compile(r"[:,(\[]")
 Column: TypeAlias = str | int  # a column by its name, or by its position from 0
 
 
@@ -44,6 +43,17 @@ class Hints(NamedTuple):
     time_format: str | None = None
 
 
+class Limits(NamedTuple):
+    """What numbers may be, and the rule that others break."""
+
+    least: float = -math.inf
+    most: float = math.inf
+    rule: str = ""
+
+
+ANY_NUMBER = Limits()
+
+
 @dataclass(frozen=True)
 class Field:
     """A column wanted from a table: what it is for, what it holds, where it is."""
@@ -52,10 +62,10 @@ class Field:
     kind: Kind
     column: Column | None = None  # None: by the usual names, or by position
     required: bool = True
-    least: float = -math.inf  # of numbers
-    most: float = math.inf
+    limits: Limits = ANY_NUMBER
+    if_counts: Limits | None = None  # of numbers whose column has the name of a count, where that is to matter
     allowed: tuple[str, ...] | None = None  # of ids: the only ones there may be
-    rule: str = ""  # what a number or an id breaks that is not allowed
+    rule: str = ""  # what an id breaks that is not allowed
     decimal: str = "."  # of numbers in text
     form: TimeForm = SECONDS  # of times
 
@@ -63,32 +73,6 @@ class Field:
     def space(self) -> str:
         """Ids of one space share their numbers: better and worse are both items."""
         return {"better": "item", "worse": "item"}.get(self.role, self.role)
-
-
-USUAL_NAMES: dict[str, tuple[str, ...]] = {
-    "user": ("user", "userid", "uid", "customer", "customerid", "visitorid", "reviewerid", "person", "member"),
-    "item": (
-        "item", "itemid", "iid", "movie", "movieid", "artist", "artistid", "product", "productid", "asin",
-        "parentasin", "video", "videoid", "song", "songid", "track", "trackid", "book", "bookid", "isbn",
-    ),
-    "value": ("value", "rating", "ratings", "score", "stars", "overall", "weight", "count", "playcount", "plays",
-              "watchratio", "quantity"),
-    "time": ("time", "timestamp", "ts", "date", "datetime", "unixreviewtime", "created", "createdat", "eventtime"),
-    "session": ("session", "sessionid", "case", "query", "queryid", "impression", "impressionid"),
-    "grade": ("grade", "relevance", "class", "level", "value", "rating"),
-    "action": ("action", "event", "eventtype", "feedback"),
-    "better": ("better", "preferred", "winner", "chosen", "over"),
-    "worse": ("worse", "other", "loser", "rejected", "under"),
-}  # fmt: skip
-
-
-def plain(name: str) -> str:
-    """A column name for comparison: User_ID and userId are one; what follows a colon, comma or bracket is a remark.
-
-    >>> plain("User_ID"), plain("userId:token"), plain("Rating (1-5)")
-    ('userid', 'userid', 'rating')
-    """
-    return "".join(c for c in REMARK.split(name, maxsplit=1)[0].lower() if c.isalnum())
 
 
 def locate(fields: Sequence[Field], columns: Sequence[str] | None, width: int, name: str) -> dict[str, int]:
@@ -103,10 +87,17 @@ def locate(fields: Sequence[Field], columns: Sequence[str] | None, width: int, n
         if place is not None:
             places[field.role] = place
         elif field.required or field.column is not None:
-            raise _not_found(field, columns, width, name)
+            needed = [one.role for one in fields if one.required or one.column is not None]
+            raise _not_found(field, needed, columns, width, name)
     if len(set(places.values())) < len(places):
         raise DataError(f"{name}: one column is wanted for two purposes: {places}; name the columns.")
     return places
+
+
+def as_named(field: Field, name: str) -> Field:
+    """The field as its column is called: the values of one with the name of a count are counts."""
+    counts = field.if_counts is not None and meaning_of(name) == "events"
+    return replace(field, limits=field.if_counts) if counts and field.if_counts else field
 
 
 def _place(field: Field, order: int, columns: Sequence[str] | None, width: int, taken: set[int]) -> int | None:
@@ -123,14 +114,19 @@ def _place(field: Field, order: int, columns: Sequence[str] | None, width: int, 
     return None
 
 
-def _not_found(field: Field, columns: Sequence[str] | None, width: int, name: str) -> DataError:
+def _not_found(
+    field: Field, needed: Sequence[str], columns: Sequence[str] | None, width: int, name: str
+) -> DataError:  # fmt: skip
+    """What to say of a column that is not there; `needed` are the roles that have to be named with it."""
     if columns is None:
         what = f"no column {field.column if field.column is not None else f'for {field.role}'}"
         return DataError(f"{name}: {what}: the file has {width} columns and no header; give positions from 0.")
     there = ", ".join(columns)
-    usual = f"a name such as {', '.join(USUAL_NAMES[field.role][:3])}"
-    expected = shown(field.column) if field.column is not None else usual
+    usual = USUAL_NAMES.get(field.role, ())
+    examples = ", ".join(dict.fromkeys([field.role, *usual[:2]]))
+    expected = shown(field.column) if field.column is not None else f"a name such as {examples}"
+    named = ",".join(f"{role}=..." for role in needed)
     return DataError(
-        f"{name}: no {field.role} column: expected {expected}, found {there[:200]}; "
-        f"name it with {field.role}='...' (--columns {field.role}=... on the command line)."
+        f"{name}: no {field.role} column: expected {expected}, found {there[:200]}; name the columns with "
+        f"--columns {named} (in Python columns={{'{field.role}': ...}})."
     )

@@ -32,6 +32,8 @@ class Refusals:
         self.name, self.on_bad, self.quarantine, self.places = name, on_bad, quarantine, places
         self.counts: dict[str, int] = {}
         self.notes: list[str] = []  # what else is to be told of the rows
+        self.doubts: list[str] = []  # and what may be wrong with how they are read
+        self.taken: dict[str, str] = {}  # the column of every role, by its name
         self._listed = io.StringIO(newline="")
         self._rows = csv.writer(self._listed, lineterminator="\n")
         self._rows.writerow([places, "reason", "raw"])

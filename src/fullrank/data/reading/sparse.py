@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,8 @@ from fullrank.data import interactions
 from fullrank.data.canonical import Duplicates, checked_values
 from fullrank.data.ids import Ids
 from fullrank.data.intake import Intake
-from fullrank.data.interactions import Interactions
+from fullrank.data.interactions import Interactions, Meaning
+from fullrank.data.reading.fields import Limits
 from fullrank.errors import DataError
 from fullrank.runtime.memory import check_fits
 
@@ -27,11 +27,11 @@ def is_sparse(source: Any) -> bool:
 
 
 def from_sparse(
-    matrix: Any, duplicates: Duplicates, limits: Mapping[str, Any], users: Ids | None, items: Ids | None
+    matrix: Any, duplicates: Duplicates, limits: Limits, users: Ids | None, items: Ids | None, kind: Meaning | None
 ) -> Interactions:
     """A users x items matrix; stored zeros are no feedback, repeated entries add up unless told otherwise.
 
-    `users` and `items` are the names of its rows and columns; 0, 1, ... without them.
+    `users` and `items` are the names of its rows and columns; 0, 1, ... without them. `kind`: what its values are.
     """
     _check_shape(matrix.shape)
     n_users, n_items = matrix.shape
@@ -45,16 +45,16 @@ def from_sparse(
     stored = value != 0  # NaN is kept, to be refused by the check
     intake = Intake(len(value), dropped={"explicit zero": int((~stored).sum())} if not stored.all() else {})
     values = checked_values(value[stored])
-    wrong = (values < np.float32(limits["least"])) | (values > np.float32(limits["most"]))
+    wrong = (values < np.float32(limits.least)) | (values > np.float32(limits.most))
     if wrong.any():
-        raise DataError(f"the sparse matrix: value {float(values[wrong][0]):g} {limits['rule']}.")
+        raise DataError(f"the sparse matrix: value {float(values[wrong][0]):g} {limits.rule}.")
     columns = {
         "user": checked_codes(user[stored], n_users, "user"),
         "item": checked_codes(item[stored], n_items, "item"),
         "value": values,
     }
     return interactions.canonical(
-        columns, _names(users, n_users, "user"), _names(items, n_items, "item"), duplicates, intake
+        columns, _names(users, n_users, "user"), _names(items, n_items, "item"), duplicates, intake, kind
     )
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fullrank.data.ids import Ids
 from fullrank.data.intake import Intake
-from fullrank.data.reading.dialect import HEAD, Dialect, first_names, sniff
-from fullrank.data.reading.fields import Field, Hints, locate, plain
+from fullrank.data.reading.dialect import HEAD, first_names, sniff
+from fullrank.data.reading.fields import Field, Hints
+from fullrank.data.reading.names import plain
 from fullrank.data.reading.refusals import OnBad, Refusals
-from fullrank.errors import DataError, shown
+from fullrank.errors import DataError
 from fullrank.runtime.memory import check_address_space, check_fits
 
 if TYPE_CHECKING:
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
 def column_names(source: str | os.PathLike[str], separator: str | None = None, encoding: str = "utf-8") -> set[str]:
     """The names in the first line of a text file, or of the columns of a parquet file, as they are compared."""
+    from fullrank.data.reading.encoding import as_utf8
     from fullrank.data.reading.stream import Stream
 
     with Stream(source) as stream:
@@ -30,17 +34,18 @@ def column_names(source: str | os.PathLike[str], separator: str | None = None, e
             import polars as pl
 
             return {plain(name) for name in pl.scan_parquet(stream.name).collect_schema().names()}
-        return first_names(_utf8(stream, encoding).read(HEAD), separator)
+        return first_names(as_utf8(stream, encoding).read(HEAD), separator)
 
 
 @dataclass
 class Table:
-    """Columns by role (ids as codes), the ids they are codes of, and what happened on the way."""
+    """Columns by role (ids as codes), the ids they are codes of, what happened on the way, what columns are called."""
 
     name: str
     columns: dict[str, Any]
     ids: dict[str, Ids]
     intake: Intake
+    taken: dict[str, str] = dataclasses.field(default_factory=dict)
 
 
 def read_table(
@@ -55,6 +60,7 @@ def read_table(
     time_format: str | None = None,
     on_bad: OnBad = "error",
     quarantine: str | Path | None = None,
+    name_unread: Sequence[str] = (),
 ) -> Table:
     """The wanted columns of any source; the ground of `read`, `read_sessions` and `read_preferences`.
 
@@ -62,8 +68,10 @@ def read_table(
     numbers ("." or ","); `encoding`. Of times: `time_unit` of numbers ("s", "ms", "us", "ns") or `time_format` of
     dates (strftime, such as "%d/%m/%Y"). What is not given is found by looking, and told in the intake; what can be
     read in two ways is an error. `on_bad`: the first bad row is an "error", or all are left out and counted ("skip"),
-    or also listed in the file `quarantine` ("quarantine").
+    or also listed in the file `quarantine` ("quarantine"). `name_unread`: roles ("value", "time", "session") of which
+    a column that looks like one is named in the intake where none is read.
     """
+    from fullrank.data.reading.encoding import as_utf8
     from fullrank.data.reading.stream import Stream, check_room
 
     check_room(source)
@@ -73,50 +81,26 @@ def read_table(
 
         refusals = Refusals(type(source).__name__, on_bad, quarantine, places="row")
         into = _Collector(fields, refusals, text=False)
-        return into.collect(frame_batches(source, fields, refusals, hints, into.prepare))
+        return into.collect(frame_batches(source, fields, refusals, hints, into.prepare, name_unread))
     with Stream(source) as stream:
         if stream.magic.startswith(b"PAR1") and stream.regular:
             from fullrank.data.reading.typed import parquet_batches
 
             refusals = Refusals(stream.name, on_bad, quarantine, places="row")
             into = _Collector(fields, refusals, text=False)
-            return into.collect(parquet_batches(stream.name, fields, refusals, hints, into.prepare))
+            return into.collect(parquet_batches(stream.name, fields, refusals, hints, into.prepare, name_unread))
+        from fullrank.data.reading.placing import later_cells, note_columns, place_columns
         from fullrank.data.reading.text import TextReader
 
-        text, refusals = _utf8(stream, encoding), Refusals(stream.name, on_bad, quarantine)
+        text, refusals = as_utf8(stream, encoding), Refusals(stream.name, on_bad, quarantine)
         into, head = _Collector(fields, refusals, text=True), text.read(HEAD)
         given: dict[str, Any] = {"separator": separator, "header": header, "decimal": decimal}
         dialect = sniff(head, stream.name, fields, final=len(head) < HEAD, **given)
-        at = _columns(dialect, fields, hints, stream.name)
-        if dialect.header is not None and header is None:
-            refusals.notes.append(f"first line taken as the header: {shown(', '.join(dialect.header))}")
-        refusals.notes += [field.form.note for field in at.values() if field.form.note]
-        unread = dialect.width - len(at)
-        refusals.notes += [f"{unread} further column{'s' * (unread > 1)} not read"] * bool(unread)
+        later = partial(later_cells, source, dialect, encoding) if stream.regular else None
+        at = place_columns(dialect, hints, stream.name, later)
+        note_columns(dialect, at, refusals, header_found=header is None, roles=name_unread)
         reader = TextReader(text, dialect, at, prepare=into.prepare, refusals=refusals, encoding=encoding)
         return into.collect(_watch(reader.batches(head), reader, into))
-
-
-def _columns(dialect: Dialect, fields: Sequence[Field], hints: Hints, name: str) -> dict[int, Field]:
-    """Where the wanted columns of a text stand, and how they are written."""
-    import polars as pl
-
-    from fullrank.data.reading.dates import as_written
-
-    columns: dict[int, Field] = {}
-    places = locate(fields, dialect.header, dialect.width, name)
-    for field in fields:
-        if field.role in places:
-            sample = pl.Series([row[places[field.role]] for row in dialect.sample], dtype=pl.String)
-            columns[places[field.role]] = as_written(field, sample, hints, name)
-    return columns
-
-
-def _utf8(stream: Any, encoding: str) -> Any:
-    """The stream itself, or one that decodes it."""
-    from fullrank.data.reading.encoding import Transcoded, codec
-
-    return stream if codec(encoding).name == "utf-8" else Transcoded(stream, encoding)
 
 
 def _watch(batches: Iterator[Batch], reader: TextReader, into: _Collector) -> Iterator[Batch]:
@@ -177,4 +161,5 @@ class _Collector:
                 codes, ids[space] = column.finish()
                 columns.update(codes)
         columns.update((role, growing.whole()) for role, growing in plain.items())
-        return Table(refusals.name, columns, ids, Intake(rows + dropped, 0, dict(refusals.counts), notes))
+        intake = Intake(rows + dropped, 0, dict(refusals.counts), notes, tuple(refusals.doubts))
+        return Table(refusals.name, columns, ids, intake, refusals.taken)

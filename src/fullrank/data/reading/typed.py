@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -13,10 +14,11 @@ import polars as pl
 from fullrank.arrays import Bools
 from fullrank.data.reading.columns import convert, explain
 from fullrank.data.reading.dates import as_written
-from fullrank.data.reading.fields import Field, Hints, locate
+from fullrank.data.reading.fields import Field, Hints, as_named, locate
 from fullrank.data.reading.refusals import Refusals, Refused
 from fullrank.data.reading.series import polars_series
 from fullrank.data.reading.text import Batch, Prepare, selected
+from fullrank.data.reading.unread import Sample, name_unread, note_taken, spell_columns
 from fullrank.errors import DataError, shown
 from fullrank.runtime.memory import check_fits
 from fullrank.runtime.threads import in_order
@@ -24,13 +26,14 @@ from fullrank.runtime.threads import in_order
 __all__ = ["frame_batches", "narwhals_frame", "parquet_batches", "polars_series"]
 
 ROWS = 1 << 18  # in a batch
+SAMPLE = 300  # rows of a column that is not read, to see what it is
 ROW = 40  # bytes a row takes while it is read
 YEARS = -62_135_596_800, 253_402_300_800  # seconds from 1970 to the years 1 and 10000: Python knows no others
 PER_SECOND = {"ms": 1_000, "us": 1_000_000}
 
 
 def parquet_batches(
-    path: str, fields: Sequence[Field], refusals: Refusals, hints: Hints, prepare: Prepare
+    path: str, fields: Sequence[Field], refusals: Refusals, hints: Hints, prepare: Prepare, roles: Sequence[str] = ()
 ) -> Iterator[Batch]:
     """The wanted columns of a parquet file, some rows at a time."""
     try:
@@ -40,7 +43,11 @@ def parquet_batches(
         check_fits(rows * ROW, f"{path}: {rows:,} rows")
         places = locate(fields, columns, len(columns), path)
         chosen = lazy.select(pl.col(columns[place]) for place in places.values())
-        by_role = _by_role(fields, places, columns)
+        by_role = _by_role(fields, places, columns, refusals)
+        unread = [column for place, column in enumerate(columns) if place not in places.values()]
+        some = lazy.select(unread).head(SAMPLE).collect() if unread and set(roles) - set(places) else pl.DataFrame()
+        samples = (Sample(columns.index(column.name), column.name, column) for column in some.get_columns())
+        name_unread(samples, spell_columns(places, columns), roles, refusals)
         frames = chosen.collect_batches(chunk_size=ROWS, maintain_order=True)
         yield from typed_batches(frames, by_role, refusals, hints, prepare)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
@@ -49,7 +56,7 @@ def parquet_batches(
 
 
 def frame_batches(
-    frame: Any, fields: Sequence[Field], refusals: Refusals, hints: Hints, prepare: Prepare
+    frame: Any, fields: Sequence[Field], refusals: Refusals, hints: Hints, prepare: Prepare, roles: Sequence[str] = ()
 ) -> Iterator[Batch]:
     """The wanted columns of any data frame that narwhals knows, or of a mapping of columns."""
     table = frame if isinstance(frame, Mapping) else narwhals_frame(frame)
@@ -58,8 +65,11 @@ def frame_batches(
     if any(isinstance(name, int) for name in names):  # an integer is such a name, no position
         fields = [replace(field, column=None if field.column is None else str(field.column)) for field in fields]
     places = locate(fields, columns, len(columns), refusals.name)
-    chosen = _by_role(fields, places, columns)
+    chosen = _by_role(fields, places, columns, refusals)
     series = [polars_series(_column(table, names, columns.index(column)), column) for column in chosen]
+    others = (place for place in range(len(columns)) if place not in places.values())
+    samples = (Sample(place, columns[place], _first_cells(_column(table, names, place))) for place in others)
+    name_unread(samples, spell_columns(places, columns), roles, refusals)
     if len({len(column) for column in series}) > 1:
         lengths = {column.name: len(column) for column in series}
         raise DataError(f"{refusals.name}: columns of different lengths {lengths}; give columns of one length.")
@@ -73,8 +83,21 @@ def _column(table: Any, names: Sequence[Any], place: int) -> Any:
     return table[names[place]] if isinstance(table, Mapping) else table[:, place]
 
 
-def _by_role(fields: Sequence[Field], places: dict[str, int], columns: Sequence[str]) -> dict[str, Field]:
-    return {columns[places[field.role]]: field for field in fields if field.role in places}
+def _first_cells(column: Any) -> pl.Series:
+    """Some cells of a column that is not read; none where it is nothing that could be."""
+    with suppress(DataError, TypeError, KeyError, IndexError, ValueError, pl.exceptions.PolarsError):
+        return polars_series(column[:SAMPLE], "")
+    return pl.Series([], dtype=pl.Null)
+
+
+def _by_role(
+    fields: Sequence[Field], places: dict[str, int], columns: Sequence[str], refusals: Refusals
+) -> dict[str, Field]:
+    """The fields by the names of their columns, which may say what is in them."""
+    names = {field.role: columns[places[field.role]] for field in fields if field.role in places}
+    chosen = {names[field.role]: as_named(field, names[field.role]) for field in fields if field.role in places}
+    note_taken(chosen.values(), names, refusals)
+    return chosen
 
 
 def typed_batches(
@@ -82,19 +105,28 @@ def typed_batches(
 ) -> Iterator[Batch]:
     """Converted columns of some rows at a time; what cannot be taken is refused with its row number.
 
-    How times are written is found from the first of them.
+    How times are written is found from the first of them, and from as many more as it takes.
     """
     frames = iter(frames)
     some = next(frames, None)
     if some is None:
         return
     where = "{}: column '{}'"
+    ahead = [some]
+
+    def later(name: str) -> Iterator[pl.Series]:
+        for frame in frames:
+            ahead.append(frame)
+            if frame[name].dtype == pl.String:
+                yield frame[name]
+
     fields = {
-        name: as_written(field, some[name], hints, where.format(refusals.name, name)) for name, field in fields.items()
+        name: as_written(field, some[name], hints, where.format(refusals.name, name), later(name))
+        for name, field in fields.items()
     }
     refusals.notes += [field.form.note for field in fields.values() if field.form.note]
     first = 0
-    frames = chain([some], frames)
+    frames = chain(ahead, frames)
     for frame, (columns, refused) in in_order(lambda frame: _convert(frame, fields, prepare), frames):
         rows = frame.height - len({fault.place for fault in refused})
         refusals.take([fault._replace(place=fault.place + first) for fault in refused])

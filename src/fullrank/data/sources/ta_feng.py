@@ -48,7 +48,7 @@ def ta_feng(folder: Folder = None, *, duplicates: Duplicates = "sum") -> Source[
     if (columns["value"] <= 0).any():
         row = int((columns["value"] <= 0).argmax())
         raise DataError(f"{path}: amount {columns['value'][row]:g} (row {row}); amounts are above 0.")
-    data = canonical(columns, ids["user"], ids["item"], duplicates, bought.intake)
+    data = canonical(columns, ids["user"], ids["item"], duplicates, bought.intake, "events")
     return described(TA_FENG, data, None)
 
 

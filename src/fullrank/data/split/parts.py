@@ -125,7 +125,7 @@ def _column(parts: Sequence[Any], name: str) -> Any:
 
 def _join_interactions(parts: Sequence[Interactions]) -> Interactions:
     columns = present(**{name: _column(parts, name) for name in ("user", "item", "value", "time")})
-    return canonical(columns, parts[0].users, parts[0].items, "error", Intake())
+    return canonical(columns, parts[0].users, parts[0].items, "error", Intake(), parts[0].kind)
 
 
 def _join_preferences(parts: Sequence[Preferences]) -> Preferences:
