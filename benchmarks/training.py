@@ -59,7 +59,7 @@ def run() -> list[Row]:
 
 def sweep_of(data: fullrank.Interactions, factors: int) -> Callable[[Solver], Once]:
     """One sweep of ours, always from the same factors, copied before the clock runs as the peers' are."""
-    problem = IALS(factors, missing_weight=0.1, reg=0.003).problem(data)
+    problem = IALS(factors, missing_weight=0.1, reg=0.003, frequency=1).problem(data)
     given = problem.by_user, problem.by_item, problem.terms
     first = {"users": small_normal(data.n_users, factors, 0, 0), "items": small_normal(data.n_items, factors, 0, 1)}
     for _ in range(2):

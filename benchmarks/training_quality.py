@@ -32,13 +32,17 @@ GRID: dict[str, dict[str, tuple[float, ...]]] = {
     "irspack": {"alpha0": (0.1, 0.2, 0.3, 0.5, 1.0), "reg": (0.001, 0.003, 0.005, 0.01, 0.015, 0.03)},
     "implicit": {"alpha": (1.0, 3.0, 10.0, 20.0), "regularization": (0.01, 10.0, 30.0, 60.0, 100.0, 200.0)},
     "cmfrec": {"alpha": (1.0, 3.0, 10.0, 20.0), "lambda_": (1.0, 10.0, 30.0, 60.0, 100.0, 200.0)},
-    "fullrank": {"missing_weight": (0.1, 0.2, 0.3, 0.5, 1.0), "reg": (0.001, 0.003, 0.005, 0.01, 0.015, 0.03)},
+    "fullrank": {
+        "missing_weight": (0.1, 0.2, 0.3, 0.5, 1.0),
+        "reg": (0.001, 0.003, 0.005, 0.01, 0.015, 0.03),
+        "frequency": (1.0,),
+    },
 }
 CHOSEN: dict[str, dict[str, float]] = {
     "irspack": {"alpha0": 0.2, "reg": 0.01},
     "implicit": {"alpha": 10.0, "regularization": 100.0},
     "cmfrec": {"alpha": 10.0, "lambda_": 100.0},
-    "fullrank": {"missing_weight": 0.2, "reg": 0.01},
+    "fullrank": {"missing_weight": 0.2, "reg": 0.01, "frequency": 1.0},
 }
 SHARE = 0.5  # of a peer's time
 

@@ -43,7 +43,8 @@ def written(tmp_path: Path, text: str) -> Path:
 def test_a_whole_plan(tmp_path: Path) -> None:
     plan = read_plan(written(tmp_path, WHOLE))
     assert plan.recipes() == {"IALS": IALS(factors=7), "small IALS": IALS(factors=3)}
-    assert plan.recipes(4.0) == {"IALS": IALS(factors=7, relevant=4.0), "small IALS": IALS(factors=3, relevant=4.0)}
+    suited = plan.recipes({"relevant": 4.0, "missing_value": 0.5})
+    assert suited == {"IALS": IALS(factors=7, relevant=4.0), "small IALS": IALS(factors=3, relevant=4.0)}
     assert (plan.split, plan.relevant, plan.metrics, plan.tune) == ("time:0.2", 4, ("ndcg@10", "recall@20"), 5)
     assert plan.data.columns == {"user": "uid", "item": 2}
     write_plan(plan, tmp_path / "again.toml")

@@ -11,4 +11,4 @@ from tests.tuning.world import SMALL, SPLIT
 
 @pytest.fixture(scope="module")
 def whole() -> Tuned:
-    return tune(IALS(sweeps=4), SPLIT, trials=9, space=SMALL)
+    return tune(IALS(sweeps=4, missing_weight=0.1, reg=0.003, frequency=1), SPLIT, trials=9, space=SMALL)

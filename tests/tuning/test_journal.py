@@ -39,9 +39,21 @@ def test_an_interrupted_search_goes_on_to_the_same_end(tmp_path, whole, at, text
     path = tmp_path / "trials.log"
     again: list[int] = []
     with pytest.raises(Killed):
-        tune(IALS(sweeps=4), SPLIT, trials=9, space=SMALL, journal=path, progress=stop)
+        tune(
+            IALS(sweeps=4, missing_weight=0.1, reg=0.003, frequency=1),
+            SPLIT,
+            trials=9,
+            space=SMALL,
+            journal=path,
+            progress=stop,
+        )
     resumed = tune(
-        IALS(sweeps=4), SPLIT, trials=9, space=SMALL, journal=path, progress=lambda done, *rest: again.append(done)
+        IALS(sweeps=4, missing_weight=0.1, reg=0.003, frequency=1),
+        SPLIT,
+        trials=9,
+        space=SMALL,
+        journal=path,
+        progress=lambda done, *rest: again.append(done),
     )
     assert replace(resumed, seconds=whole.seconds) == whole
     assert min(again) == at  # what was reported is kept
@@ -49,11 +61,16 @@ def test_an_interrupted_search_goes_on_to_the_same_end(tmp_path, whole, at, text
 
 def test_a_journal_cut_anywhere_goes_on_to_the_same_end(tmp_path, whole):
     path = tmp_path / "trials.log"
-    tune(IALS(sweeps=4), SPLIT, trials=9, space=SMALL, journal=path)
+    tune(IALS(sweeps=4, missing_weight=0.1, reg=0.003, frequency=1), SPLIT, trials=9, space=SMALL, journal=path)
     content = path.read_bytes()
     for size in np.linspace(0, len(content), 14).astype(int).tolist():
         path.write_bytes(content[:size])
-        assert tune(IALS(sweeps=4), SPLIT, trials=9, space=SMALL, journal=path).points == whole.points
+        assert (
+            tune(
+                IALS(sweeps=4, missing_weight=0.1, reg=0.003, frequency=1), SPLIT, trials=9, space=SMALL, journal=path
+            ).points
+            == whole.points
+        )
 
 
 def test_a_killed_process_leaves_nothing_in_the_way(tmp_path, whole):
@@ -66,13 +83,18 @@ from tests.tuning.world import SMALL, SPLIT
 def kill(done, of, best, text):
     if done == 3 and "2 of 4" in text:
         os.kill(os.getpid(), signal.SIGKILL)
-tune(IALS(sweeps=4), SPLIT, trials=9, space=SMALL, journal={str(path)!r}, progress=kill)
+tune(IALS(sweeps=4, missing_weight=0.1, reg=0.003, frequency=1), SPLIT, trials=9, space=SMALL, journal={str(path)!r}, progress=kill)
 """
     ended = subprocess.run([sys.executable, "-c", code], check=False, cwd=os.getcwd(), timeout=120)
     assert ended.returncode == -signal.SIGKILL
     begun: list[int] = []
     resumed = tune(
-        IALS(sweeps=4), SPLIT, trials=9, space=SMALL, journal=path, progress=lambda done, *rest: begun.append(done)
+        IALS(sweeps=4, missing_weight=0.1, reg=0.003, frequency=1),
+        SPLIT,
+        trials=9,
+        space=SMALL,
+        journal=path,
+        progress=lambda done, *rest: begun.append(done),
     )
     assert resumed.points == whole.points
     assert begun[0] == 3
@@ -81,12 +103,20 @@ tune(IALS(sweeps=4), SPLIT, trials=9, space=SMALL, journal={str(path)!r}, progre
 def test_one_journal_for_several_searches_longer_and_shorter_ones(tmp_path, whole):
     path = tmp_path / "trials.log"
     other = tune(EASE(), SPLIT, trials=3, journal=path)
-    short = tune(IALS(sweeps=4), SPLIT, trials=4, space=SMALL, journal=path)
+    short = tune(IALS(sweeps=4, missing_weight=0.1, reg=0.003, frequency=1), SPLIT, trials=4, space=SMALL, journal=path)
     assert short.points == whole.points[:4]
-    assert tune(IALS(sweeps=4), SPLIT, trials=9, space=SMALL, journal=path).points == whole.points
+    assert (
+        tune(
+            IALS(sweeps=4, missing_weight=0.1, reg=0.003, frequency=1), SPLIT, trials=9, space=SMALL, journal=path
+        ).points
+        == whole.points
+    )
     size = path.stat().st_size
     assert tune(EASE(), SPLIT, trials=3, journal=path) == other  # with its seconds: nothing was run again
-    assert tune(IALS(sweeps=4), SPLIT, trials=4, space=SMALL, journal=path) == short
+    assert (
+        tune(IALS(sweeps=4, missing_weight=0.1, reg=0.003, frequency=1), SPLIT, trials=4, space=SMALL, journal=path)
+        == short
+    )
     assert path.stat().st_size == size
 
 

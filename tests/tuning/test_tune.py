@@ -50,7 +50,8 @@ def test_tuning_never_ends_below_the_recipe_itself(recipe):
 
 
 def test_tuning_finds_what_is_better():
-    assert tune(IALS(), SPLIT, trials=8, relevant=4).value > value_of(IALS(), relevant=4) + 0.05
+    poor = IALS(reg=0.03, missing_weight=0.3)
+    assert tune(poor, SPLIT, trials=8, relevant=4).value > value_of(poor, relevant=4) + 0.05
 
 
 @pytest.mark.parametrize("name", sorted(RECIPES.keys() - {"PureSVD"}))
@@ -120,7 +121,10 @@ def test_the_held_out_part_is_not_read(whole):
 
     split = Sealed(SPLIT.train, SPLIT.held_out, SPLIT.valid)
     Sealed.open = False
-    assert tune(IALS(sweeps=4), split, trials=9, space=SMALL).points == whole.points
+    assert (
+        tune(IALS(sweeps=4, missing_weight=0.1, reg=0.003, frequency=1), split, trials=9, space=SMALL).points
+        == whole.points
+    )
 
 
 def test_choices_are_each_tried_once():
@@ -137,13 +141,16 @@ def test_threads_change_nothing(whole, count):
     before = threads()
     try:
         threads(count)
-        assert tune(IALS(sweeps=4), SPLIT, trials=9, space=SMALL).points == whole.points
+        assert (
+            tune(IALS(sweeps=4, missing_weight=0.1, reg=0.003, frequency=1), SPLIT, trials=9, space=SMALL).points
+            == whole.points
+        )
     finally:
         threads(before)
 
 
 def test_another_seed_proposes_others(whole):
-    other = tune(IALS(sweeps=4), SPLIT, trials=3, space=SMALL, seed=1)
+    other = tune(IALS(sweeps=4, missing_weight=0.1, reg=0.003, frequency=1), SPLIT, trials=3, space=SMALL, seed=1)
     assert other.points[0].parameters["reg"] == whole.points[0].parameters["reg"]
     assert other.points[1].parameters["reg"] != whole.points[1].parameters["reg"]
 

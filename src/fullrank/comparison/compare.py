@@ -107,7 +107,7 @@ def compare(
         data, split=split, relevant=relevant, metrics=metrics, kind=kind, exclude=exclude, seed=seed, titles=titles,
         truth=truth,
     )  # fmt: skip
-    named = name_recipes(defaults.recipes(setting.kind) if recipes is None else recipes, setting.fed)
+    named = name_recipes(defaults.recipes(setting.kind) if recipes is None else recipes, setting.suits)
     _ = setting.judged  # nothing to judge is told before anything is fitted
     folder = None if out is None else output_folder(Path(out))
     if folder is not None and not overwrite:

@@ -13,14 +13,15 @@ from fullrank.models.recipes import RECIPES
 
 AnyRecipe: TypeAlias = Recipe[Any, Model]
 Chosen: TypeAlias = Mapping[str, str | AnyRecipe] | Sequence[str | AnyRecipe]
-Recipes: TypeAlias = Chosen | Callable[[float | None], Chosen]  # or what makes them for a threshold of relevance
+Suits: TypeAlias = Mapping[str, float | None]  # parameters on the scale of the data
+Recipes: TypeAlias = Chosen | Callable[[Suits], Chosen]  # or what makes them for such parameters
 
 
-def name_recipes(recipes: Recipes, relevant: float | None = None) -> dict[str, AnyRecipe]:
-    """Recipes by the name they have in the comparison; those given by name are fed what is relevant, if they can be."""
+def name_recipes(recipes: Recipes, suits: Suits | None = None) -> dict[str, AnyRecipe]:
+    """Recipes by the name they have in the comparison; those given by name have the parameters that suit the data."""
     pairs: Iterable[tuple[str, str | AnyRecipe]]
     if callable(recipes):
-        recipes = recipes(relevant)
+        recipes = recipes(suits or {})
     if isinstance(recipes, Mapping):
         pairs = recipes.items()
     else:
@@ -29,14 +30,14 @@ def name_recipes(recipes: Recipes, relevant: float | None = None) -> dict[str, A
     for name, recipe in pairs:
         if name in by_name:
             raise ParameterError(f"two models are called '{name}'; give them names: {{'one': ..., 'other': ...}}.")
-        by_name[name] = make_recipe(recipe, relevant) if isinstance(recipe, str) else recipe
+        by_name[name] = make_recipe(recipe, suits) if isinstance(recipe, str) else recipe
     if not by_name:
         raise ParameterError(f"there is no model to compare. Known: {', '.join(RECIPES)}.")
     return by_name
 
 
-def make_recipe(name: str, fed: float | None = None, **parameters: Any) -> AnyRecipe:
-    """The recipe of a name, whatever its case; one that knows one class is `fed` values from there on, if not told."""
+def make_recipe(name: str, suits: Suits | None = None, **parameters: Any) -> AnyRecipe:
+    """The recipe of a name, whatever its case; of what `suits` the data it takes what it has and was not given."""
     known = {known.lower(): kind for known, kind in RECIPES.items()}
     if name.lower() not in known:
         raise ParameterError(f"'{name}' is not a model. {did_you_mean(name, list(RECIPES))}")
@@ -47,6 +48,5 @@ def make_recipe(name: str, fed: float | None = None, **parameters: Any) -> AnyRe
             raise ParameterError(
                 f"'{parameter}' is not a parameter of {kind.__name__}. {did_you_mean(parameter, names)}"
             )
-    if fed is not None and "relevant" in names:
-        parameters = {"relevant": fed, **parameters}
+    parameters = {name: value for name, value in (suits or {}).items() if name in names} | parameters
     return cast(AnyRecipe, kind(**parameters))

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, ValidationError
 
 from fullrank.comparison.inputs import Kind, Loaded, load
-from fullrank.comparison.naming import AnyRecipe, make_recipe, name_recipes
+from fullrank.comparison.naming import AnyRecipe, Suits, make_recipe, name_recipes
 from fullrank.comparison.splits import parse_split
 from fullrank.errors import ConfigError, FullrankError, NoInputError, did_you_mean
 from fullrank.metrics.table import parse
@@ -56,9 +56,9 @@ class ModelPlan(BaseModel):
     recipe: str
     name: str | None = None
 
-    def make(self, relevant: float | None = None) -> AnyRecipe:
-        """The recipe with its parameters; where they do not say what it is fed, what is relevant."""
-        return make_recipe(self.recipe, relevant, **(self.model_extra or {}))
+    def make(self, suits: Suits | None = None) -> AnyRecipe:
+        """The recipe with its parameters, and where they say nothing with those that suit the data."""
+        return make_recipe(self.recipe, suits, **(self.model_extra or {}))
 
 
 class Plan(BaseModel):
@@ -77,11 +77,11 @@ class Plan(BaseModel):
     out: str | None = None
     model: tuple[ModelPlan, ...] = Field(default=())
 
-    def recipes(self, relevant: float | None = None) -> dict[str, AnyRecipe]:
-        """The recipes by name, fed what is relevant; none where the defaults are meant."""
+    def recipes(self, suits: Suits | None = None) -> dict[str, AnyRecipe]:
+        """The recipes by name, as they suit the data; none where the defaults are meant."""
         if not self.model:
             return {}
-        pairs = [(one.name or type(one.make()).__name__, one.make(relevant)) for one in self.model]
+        pairs = [(one.name or type(one.make()).__name__, one.make(suits)) for one in self.model]
         if len(dict(pairs)) < len(pairs):
             twice = next(name for name, _ in pairs if sum(name == other for other, _ in pairs) > 1)
             raise ConfigError(f"two models are called '{twice}'; give one of them another name.")

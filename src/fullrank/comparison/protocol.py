@@ -30,6 +30,7 @@ from fullrank.metrics.metric import Metric
 from fullrank.metrics.table import parse
 from fullrank.ranks import Ranks
 
+BELOW = 8  # a missing rating is taken for the lowest less this part of their range: 0.5 of ratings from 1 to 5
 Truth = Callable[[], Any]  # Interactions: all that is relevant, observed or not
 
 
@@ -50,9 +51,12 @@ class Setting:
     chosen_on: Split[Any] | None = None  # the same with a validation part, where the data came with one
 
     @property
-    def fed(self) -> float | None:
-        """From which value on recipes that know one class are fed ratings, unless they are told otherwise."""
-        return self.relevant if self.kind == "ratings" else None
+    def suits(self) -> dict[str, float | None]:
+        """Parameters on the scale of these ratings: from which on they count, and what a missing one is taken for."""
+        if self.kind != "ratings":
+            return {}
+        least, most = float(self.split.train.value.min()), float(self.split.train.value.max())
+        return {"relevant": self.relevant, "missing_value": least - (most - least) / BELOW}
 
     @cached_property
     def judged(self) -> Cases | Graded:

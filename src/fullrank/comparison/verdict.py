@@ -99,14 +99,15 @@ def _about_models(
 
 def _fed_dislikes(setting: Setting, parts: Sequence[Part]) -> list[str]:
     """Which models of one class were fed ratings that are not relevant, as if these were likes."""
-    if setting.fed is None:
+    least = setting.suits.get("relevant")
+    if least is None:
         return []
     names = [part.name for part in parts if part.tuned is None and getattr(part.recipe, "relevant", 0) is None]
     names = [name for name in names if name not in _bestsellers(parts)]
     if not names:
         return []
     return [
-        f"{', '.join(names)} learned from all ratings as if each were a like, those below {setting.fed:g} too: set "
+        f"{', '.join(names)} learned from all ratings as if each were a like, those below {least:g} too: set "
         "`relevant`, or give them by name."
     ]
 

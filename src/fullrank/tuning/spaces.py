@@ -108,8 +108,8 @@ SPACES: dict[str, dict[str, Part]] = {
     },
     "IALS": {
         "factors": FACTORS,
-        "reg": Float(0.0003, 0.1, log=True),
-        "missing_weight": Float(0.001, 1.0, log=True),
+        "reg": Float(0.03, 5.0, log=True),  # with a frequency of 0.4
+        "missing_weight": Float(0.001, 0.3, log=True),
     },
     "ItemCF": {
         "neighbours": Int(5, 500, log=True),

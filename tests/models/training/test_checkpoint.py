@@ -161,7 +161,7 @@ def test_another_fit_is_refused(data: Interactions, tmp_path: Path) -> None:
     recipe, path = AllRank(factors=5, sweeps=2), tmp_path / "fit.checkpoint"
     recipe.fit(data, checkpoint=path)
     for what, other, seed, rows in (
-        ("recipe", AllRank(factors=5, reg=0.1, sweeps=2), 0, data),
+        ("recipe", AllRank(factors=5, reg=0.2, sweeps=2), 0, data),
         ("seed", recipe, 1, data),
         ("data", recipe, 0, data.where(data.user > 0)),
     ):

@@ -29,11 +29,11 @@ class AllRank(LeastSquares):
     #: Length of the vectors, 1 to 4096: more can tell more apart, take longer and need more `reg`.
     factors: int = 50
     #: w_m, the weight of a missing rating, >= 0: best near the share of observed pairs.
-    missing_weight: float = 0.05
-    #: r_m, what a missing rating is taken for, any number: best below the mean of the observed ones.
-    missing_value: float = 2.0
+    missing_weight: float = 0.1
+    #: r_m, what a missing rating is taken for, any number: best at or below the lowest observed one.
+    missing_value: float = 0.5
     #: Strength of regularisation, >= 0: raise it where held-out results are worse than those in training.
-    reg: float = 0.05
+    reg: float = 0.1
     #: Weight of an observed rating, >= 0: one number, or a table from rating to weight.
     weight: float | Mapping[float, float] = 1.0
     #: Rounds over all items and users, from 1: more come nearer to the optimum; `tolerance` may stop them.

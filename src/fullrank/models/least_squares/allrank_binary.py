@@ -37,7 +37,7 @@ class AllRankBinary(LeastSquares):
     #: Length of the vectors, 1 to 4096: more can tell more apart, take longer and need more `reg`.
     factors: int = 50
     #: Weight of all that is not relevant, rated low or missing, >= 0: best near the share of observed pairs.
-    missing_weight: float = 0.02
+    missing_weight: float = 0.005
     #: Strength of regularisation, >= 0: raise it where held-out results are worse than those in training.
     reg: float = 0.02
     #: What counts as positive: values at or above a number, above a share of all ("30%") or the person's "own mean";

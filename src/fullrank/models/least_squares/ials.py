@@ -29,11 +29,12 @@ class IALS(LeastSquares):
     #: Length of the vectors, 1 to 4096: more can tell more apart, take longer and need more `reg`.
     factors: int = 64
     #: Weight of a missing pair, >= 0: a larger one keeps scores of unknown pairs nearer to 0.
-    missing_weight: float = 0.1
+    missing_weight: float = 0.01
     #: Strength of regularisation, >= 0: raise it where held-out results are worse than those in training.
-    reg: float = 0.003
-    #: The exponent of s, from 0 (`reg` is the same for all) to 2: with 1 it grows with how much a row has.
-    frequency: float = 1.0
+    reg: float = 0.5
+    #: The exponent of s, from 0 (`reg` is the same for all) to 2: with 1 it grows with how much a row has, and the
+    #: best `reg` with the number of items.
+    frequency: float = 0.4
     #: Whether an observed pair weighs its value instead of 1.
     weighted: bool = False
     #: Of Hu and Koren's objective, > 0: what a unit of value adds to the weight; None: the objective above.

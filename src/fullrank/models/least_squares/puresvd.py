@@ -32,7 +32,7 @@ class PureSVD(Recipe[Interactions, Factors]):
     """
 
     #: Number of singular vectors, 1 to 4096, at most the number of users or items: more follow the data more closely.
-    factors: int = 50
+    factors: int = 16
     #: What counts as positive: values at or above a number, above a share of all ("30%") or the person's "own mean";
     #: None: all that was observed, whatever its value.
     relevant: Relevant = None

@@ -26,8 +26,8 @@ ROWS = {
     "bestsellers by mean": Row(Bestseller(by="mean"), 0.990, 0.804, 0.803),
     "bestsellers by count": Row(Bestseller(by="count"), None, 0.874, 0.873),
     "bestsellers by 5 stars": Row(Bestseller(by="relevant", relevant=5), None, 0.883, 0.880),
-    "observed only, for RMSE": Row(AllRank(missing_weight=0, reg=0.06), 0.901, 0.863, 0.861),
-    "observed only, for ATOP": Row(AllRank(missing_weight=0, reg=0.05), 0.914, 0.866, 0.864),
+    "observed only, for RMSE": Row(AllRank(missing_weight=0, missing_value=2, reg=0.06), 0.901, 0.863, 0.861),
+    "observed only, for ATOP": Row(AllRank(missing_weight=0, missing_value=2, reg=0.05), 0.914, 0.866, 0.864),
     "AllRank-Regression": Row(AllRank(missing_weight=0.05, missing_value=2, reg=0.05), 1.218, 0.933, 0.933),
     "dense SVD": Row(AllRank(missing_weight=1, missing_value=2, reg=0.03), 1.766, 0.915, 0.915),
     "AllRank-Binary-Logistic": Row(

@@ -34,8 +34,8 @@ def recipes(name: str) -> dict[str, Any]:
     """The weight near the share of ratings that are there; the paper's own for each data set."""
     weight, reg = (0.01, 0.04) if name == NETFLIX else (0.05, 0.05)
     lists = (Bestseller(by="mean"), Bestseller(by="count"), Bestseller(by="relevant", relevant=5))
-    models = (AllRank(missing_weight=0, reg=0.05), AllRank(missing_weight=weight, missing_value=2, reg=reg))
-    return dict(zip(ROWS, (*lists, *models), strict=True))
+    observed, everything = (AllRank(missing_weight=w, missing_value=2, reg=r) for w, r in ((0, 0.05), (weight, reg)))
+    return dict(zip(ROWS, (*lists, observed, everything), strict=True))
 
 
 def run(workspace: Workspace) -> Findings:
