@@ -85,7 +85,7 @@ def run_plan(plan: Plan, loaded: Loaded, **how: Any) -> Comparison:
     return compare_models(
         loaded.data, plan.recipes(), split=plan.split, relevant=plan.relevant, metrics=plan.metrics or None,
         tune=plan.tune, seed=plan.seed, sampled=plan.sampled, kind=loaded.kind, title=plan.title or loaded.name,
-        titles=loaded.titles, **how,
+        titles=loaded.titles, attributes=loaded.genres, **how,
     )  # fmt: skip
 
 

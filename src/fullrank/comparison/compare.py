@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fullrank.comparison import defaults, examples, findings
+from fullrank.comparison.attributes import Attributes
 from fullrank.comparison.comparison import Comparison
 from fullrank.comparison.measuring import measure
 from fullrank.comparison.naming import AnyRecipe, Recipes, name_recipes
@@ -48,6 +49,7 @@ def compare(
     sampled: int = 100,
     title: str = "",
     titles: Titles = (),
+    attributes: Attributes = (),
     truth: Truth | None = None,
     out: str | PathLike[str] | None = None,
     overwrite: bool = False,
@@ -83,6 +85,9 @@ def compare(
         What the report is called.
     titles
         Of the items: a dict by their ids, or one for each by code.
+    attributes
+        Words of the items, such as genres: a dict from ids to lists of words, or such a list for each by code. They
+        tell how diverse lists are; no model learns from them.
     truth
         Gives all relevant interactions, where they are known.
     out
@@ -104,7 +109,7 @@ def compare(
         need_optuna()
     setting = make_setting(
         data, split=split, relevant=relevant, metrics=metrics, kind=kind, exclude=exclude, seed=seed, titles=titles,
-        truth=truth,
+        attributes=attributes, truth=truth,
     )  # fmt: skip
     named = name_recipes(recipes) if recipes is not None else defaults.recipes(setting.kind, setting.relevant)
     _ = setting.judged  # nothing to judge is told before anything is fitted

@@ -41,7 +41,8 @@ NAMED = {True: "estimates by metrics marked as unbiased", False: "those by the o
 
 def summarise_metric(metric: Metric) -> MetricSummary:
     """What a report says of a metric."""
-    return MetricSummary(str(metric), metric.unbiased, metric.best < metric.worst, metric.doc.split("\n")[0])
+    lower = metric.best < metric.worst
+    return MetricSummary(str(metric), metric.unbiased, lower, metric.doc.split("\n")[0], metric.doc)
 
 
 def best_first(results: Mapping[str, Result], metric: Metric) -> list[str]:
@@ -61,7 +62,7 @@ def summarise_models(
         ModelSummary(
             part.name, str(part.recipe), parameters(part.recipe), part.failed,
             _estimates(results[part.name], groups, part.name) if part.name in results else {},
-            _curve(part.ranks), _histogram(part.ranks), part.tuned, part.seconds,
+            _curve(part.ranks), _histogram(part.ranks), part.measures, part.tuned, part.seconds,
         )
         for part in parts
     )  # fmt: skip

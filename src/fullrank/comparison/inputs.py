@@ -26,6 +26,7 @@ class Loaded:
     kind: Kind | None = None  # None: to be found out
     titles: Sequence[str] = ()
     notes: Sequence[str] = field(default=())
+    genres: Sequence[Sequence[str]] = ()  # of every item, by code
 
 
 def load(
@@ -44,7 +45,7 @@ def load(
         raise ParameterError(f"'{kind}' is no kind of feedback; write {', '.join(KINDS)}.")
     if not is_file(source):
         known = load_known(source, dict(settings or {}))
-        return Loaded(known.name, known.data, kind, known.titles, known.notes)
+        return Loaded(known.name, known.data, kind, known.titles, known.notes, known.genres)
     if settings:
         raise ParameterError(f"{source} is a file and has no options; they are for known data sets.")
     given = {name: value for name, value in options.items() if value is not None}

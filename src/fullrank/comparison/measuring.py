@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from fullrank.comparison import examples
+from fullrank.comparison.lists import measure_lists
 from fullrank.comparison.naming import AnyRecipe
 from fullrank.comparison.progress import Steps
 from fullrank.comparison.protocol import Setting
@@ -28,7 +29,7 @@ def measure(
     if store is not None and (kept := store.find(name, recipe)) is not None:
         return kept, None
     seconds: dict[str, float] = {}
-    tuned, model, ranks, failed = None, None, None, None
+    tuned, model, ranks, lists, failed = None, None, None, None, None
     given = recipe
     try:
         if trials:
@@ -44,12 +45,13 @@ def measure(
             model = fit(recipe, setting.split.train, setting.seed, _training(recipe, name, store, steps))
         steps.at("ranking", 0.9)
         with _timed(seconds, "rank"):
-            ranks = setting.rank(model)
+            ranks, lists = setting.rank(model)
     except (DataError, ParameterError) as error:  # a full disk or a lock is no fault of the model
         failed = str(error)
     part = Part(
         name, recipe, ranks, failed, tuned, seconds=seconds,
-        lists=examples.lists(model, setting.split, setting.people) if ranks is not None and len(setting.people) else [],
+        lists=[] if lists is None else examples.pick(lists, setting.people),
+        measures=None if lists is None else measure_lists(lists.item, setting.split.train, setting.similarity),
         truth=_on_the_truth(setting, model) if model is not None and ranks is not None else {},
     )  # fmt: skip
     if store is not None:

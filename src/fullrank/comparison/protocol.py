@@ -13,6 +13,8 @@ import numpy as np
 
 from fullrank._version import __version__
 from fullrank.comparison import defaults, examples
+from fullrank.comparison.attributes import Attributes, cosine, order_attributes
+from fullrank.comparison.lists import LENGTH
 from fullrank.comparison.provenance import fingerprint_of_split
 from fullrank.comparison.splits import parse_split
 from fullrank.comparison.titles import Titles, order_titles
@@ -24,7 +26,9 @@ from fullrank.data.split import Split, with_valid
 from fullrank.data.split.parts import joined
 from fullrank.errors import DataError, ParameterError
 from fullrank.evaluation.cases import Cases, cases_of
-from fullrank.evaluation.rank import rank
+from fullrank.evaluation.rank import rank, rank_and_top
+from fullrank.evaluation.top import TopN
+from fullrank.metrics.lists import Similarity
 from fullrank.metrics.metric import Metric
 from fullrank.metrics.table import parse
 from fullrank.ranks import Ranks
@@ -47,6 +51,7 @@ class Setting:
     titles: Sequence[str] = field(default=(), repr=False)
     truth: Truth | None = field(default=None, repr=False)
     chosen_on: Split[Any] | None = None  # the same with a validation part, where the data came with one
+    attributes: Sequence[Sequence[str]] = field(default=(), repr=False)  # words of every item, by code
 
     @cached_property
     def judged(self) -> Cases | Graded:
@@ -60,12 +65,12 @@ class Setting:
             raise DataError(f"none of {len(offers):,} held-out sessions has an order; hold out more.")
         return offers.where(some)
 
-    def rank(self, model: Any) -> Ranks:
-        """Where the model puts what was held out."""
+    def rank(self, model: Any) -> tuple[Ranks, TopN | None]:
+        """Where the model puts what was held out, and its lists for all who are judged, where these are users."""
         judged = self.judged
         if isinstance(judged, Cases):
-            return rank(model, judged)
-        return rank(model, judged, relevant=float(judged.grade.min()))  # all of them: their order is measured
+            return rank_and_top(model, judged, LENGTH)
+        return rank(model, judged, relevant=float(judged.grade.min())), None  # all of them: their order is measured
 
     @cached_property
     def complete(self) -> Cases | None:
@@ -75,6 +80,11 @@ class Setting:
         known, train = self.truth(), self.split.train
         seen = np.isin(_pairs(known), _pairs(train))
         return cases_of(Split(train, known.where(~seen), how="all that is relevant"), None, self.exclude)
+
+    @cached_property
+    def similarity(self) -> Similarity | None:
+        """How alike two items are by their attributes, where they have any."""
+        return cosine(self.attributes)
 
     @cached_property
     def people(self) -> Any:
@@ -93,7 +103,7 @@ class Setting:
         """The same for comparisons in which a model would be measured the same."""
         text = (
             f"{__version__} {fingerprint_of_split(self.split)} {self.relevant} {self.exclude} {self.seed} "
-            f"{self.truth is not None} {','.join(map(str, self.metrics)) if self.truth else ''}"
+            f"{self.truth is not None} {','.join(map(str, self.metrics)) if self.truth else ''} {self.attributes}"
         )
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -112,6 +122,7 @@ def make_setting(
     exclude: Literal["train"] | None = "train",
     seed: int = 0,
     titles: Titles = (),
+    attributes: Attributes = (),
     truth: Truth | None = None,
 ) -> Setting:
     """The setting that is meant, with defaults by the kind of feedback where nothing is said."""
@@ -130,6 +141,7 @@ def make_setting(
     return Setting(
         whole if parts is None else _whole(parts), kind, made, cut, threshold,
         chosen, exclude, seed, named, truth, parts if parts is not None and parts.valid is not None else None,
+        order_attributes(attributes, made.train.items),
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from fullrank.comparison.results import ListMeasures, as_plain
 from fullrank.models.files import load, save
 from fullrank.models.kinds.model import Model
 from fullrank.models.recipes import RECIPES
@@ -30,7 +31,8 @@ class Part:
     ranks: Ranks | None = None  # None where it failed
     failed: str | None = None
     tuned: TuningSummary | None = None
-    lists: list[list[int]] = field(default_factory=list)
+    lists: list[list[int]] = field(default_factory=list)  # for the people of the examples
+    measures: ListMeasures | None = None  # of the lists for everybody
     truth: dict[str, float] = field(default_factory=dict)  # means on the complete truth, where that is known
     seconds: dict[str, float] = field(default_factory=dict)
 
@@ -66,7 +68,7 @@ class Store:
         kept = {
             "key": self._key_of(given), "recipe": recipe_to_json(part.recipe, RECIPES), "failed": part.failed,
             "tuned": None if part.tuned is None else part.tuned.to_json(),
-            "lists": part.lists, "truth": part.truth, "seconds": part.seconds,
+            "lists": part.lists, "measures": as_plain(part.measures), "truth": part.truth, "seconds": part.seconds,
         }  # fmt: skip
         if part.ranks is not None:
             columns = {name: getattr(part.ranks, name) for name in ("start", *COLUMNS)}
@@ -97,9 +99,10 @@ class Store:
             about["notes"] = tuple(about["notes"])
             with np.load(folder / "ranks.npz", allow_pickle=False) as columns:
                 ranks = Ranks(**columns, about=About(**about))
-        tuned = kept.pop("tuned")
+        tuned, measures = kept.pop("tuned"), kept.pop("measures")
         summary = None if tuned is None else TuningSummary.from_json(tuned)
-        return key, Part(name, recipe_from_json(recipe, RECIPES), ranks, tuned=summary, **kept)
+        look = None if measures is None else ListMeasures(**measures)
+        return key, Part(name, recipe_from_json(recipe, RECIPES), ranks, tuned=summary, measures=look, **kept)
 
     def model(self, name: str) -> Model:
         """The model of a part."""

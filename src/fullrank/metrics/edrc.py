@@ -48,8 +48,11 @@ INVERSE: dict[str, Callable[[Doubles], Doubles]] = {
 
 
 def edrc(graded: Graded, scores: ArrayLike, discount: Discount = "linear", share: Shares | None = None) -> Doubles:
-    """EDRC of each graded case; NaN where all grades are equal.
+    """Expected discounted rank correlation of each graded case (Ackerman 2012); NaN where all grades are equal.
 
+        (2/Z) sum_v C(v)/D(v) - 1,   Z = sum_v |W(v)|/D(v),   over items v below the best class
+
+    C(v) counts the items of W(v) that the scores put on the right side of v, D is the discount of the rank R(v).
     Grades order all pairs of different classes, so that R(v) is the place of v's class, W(v) is everything
     outside v itself and lower classes, and counts per class suffice: n log n per case, no pairs, no closure.
     Equal scores predict nothing (1/2). `discount` may be a function of the ranks 2, 3, ...
