@@ -105,7 +105,7 @@ def _range(edges: Sequence[int], i: int) -> str:
 
 def _bars(rows: Sequence[Row], fill: str, title: str, top: float) -> Spec:
     encoding = {
-        "x": name("bin", axis={"labelAngle": -45}),
+        "x": name("bin", axis={"labelAngle": -45, "labelOverlap": False}),
         "y": number("share", axis={"format": ".0%", "tickCount": 3}, scale={"domain": [0, top], "nice": True}),
         "tooltip": [name("bin", "position"), number("count", "items")],
     }
