@@ -27,7 +27,7 @@ def test_interrupted_anywhere_it_ends_the_same(comparison: Comparison, tmp_path:
     whole = compare(WORLD.data, FEW, split="holdout:0.3", truth=WORLD.everything, sampled=20)
     assert timeless(whole.to_json()) == timeless(comparison.to_json())
     told: list[str] = []
-    for stop in (1, 4, 6):
+    for stop in (1, 4, 8, 12):
 
         def progress(text: str, share: float, stop: int = stop) -> None:
             told.append(text)
@@ -50,7 +50,7 @@ def test_interrupted_anywhere_it_ends_the_same(comparison: Comparison, tmp_path:
         WORLD.data, FEW, split="holdout:0.3", truth=WORLD.everything, sampled=20, out=tmp_path,
         progress=lambda text, share: told.append(text),
     )  # fmt: skip
-    assert "Bestseller: ranking" not in told  # done before
+    assert not any(text.startswith("Bestseller: ranking") for text in told)  # done before
     assert timeless(again.to_json()) == timeless(comparison.to_json())
     with pytest.raises(fullrank.FullrankError, match=r"holds a comparison of other data or another split"):
         compare(WORLD.data, FEW, split="holdout:0.3", sampled=20, seed=1, out=tmp_path)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from fullrank.comparison import examples
 from fullrank.comparison.lists import measure_lists
 from fullrank.comparison.naming import AnyRecipe
-from fullrank.comparison.progress import Steps
+from fullrank.comparison.progress import FITTED, RANKED, Steps
 from fullrank.comparison.protocol import Setting
 from fullrank.comparison.runs import Part, Store
 from fullrank.errors import DataError, ParameterError
@@ -43,9 +43,10 @@ def measure(
             recipe, tuned = best.recipe, best.summary()
         with _timed(seconds, "fit"):
             model = fit(recipe, setting.split.train, setting.seed, _training(recipe, name, store, steps))
-        steps.at("ranking", 0.9)
+        steps.at("ranking", FITTED)
         with _timed(seconds, "rank"):
-            ranks, lists = setting.rank(model)
+            ranks, lists = setting.rank(model, steps.ranking)
+        steps.at("looking at its lists", RANKED)
     except (DataError, ParameterError) as error:  # a full disk or a lock is no fault of the model
         failed = str(error)
     part = Part(

@@ -65,11 +65,11 @@ class Setting:
             raise DataError(f"none of {len(offers):,} held-out sessions has an order; hold out more.")
         return offers.where(some)
 
-    def rank(self, model: Any) -> tuple[Ranks, TopN | None]:
+    def rank(self, model: Any, progress: Callable[[int, int], object] | None = None) -> tuple[Ranks, TopN | None]:
         """Where the model puts what was held out, and its lists for all who are judged, where these are users."""
         judged = self.judged
         if isinstance(judged, Cases):
-            return rank_and_top(model, judged, LENGTH)
+            return rank_and_top(model, judged, LENGTH, progress=progress)
         return rank(model, judged, relevant=float(judged.grade.min())), None  # all of them: their order is measured
 
     @cached_property

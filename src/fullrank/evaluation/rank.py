@@ -11,7 +11,7 @@ from fullrank.arrays import frozen
 from fullrank.data.graded import Graded
 from fullrank.data.split import Split
 from fullrank.errors import DataError, check
-from fullrank.evaluation.blocks import Work, over_blocks
+from fullrank.evaluation.blocks import Progress, Work, over_blocks, tell_progress
 from fullrank.evaluation.candidates import Everything, Offered, Sampled
 from fullrank.evaluation.case_rows import about_ranks, kernel_input, rows_of
 from fullrank.evaluation.cases import Cases, Exclude, Threshold, cases_of
@@ -58,10 +58,15 @@ def rank_and_top(
     relevant: Threshold = None,
     exclude: Exclude = "train",
     block: int | None = None,
+    progress: Progress | None = None,
 ) -> tuple[Ranks, TopN]:
-    """The ranks, and the n best items for the user of every case, from one pass over the scores."""
+    """The ranks, and the n best items for the user of every case, from one pass over the scores.
+
+    `progress` is called with how many cases are done, and of how many, by any of the threads.
+    """
     cases = split if isinstance(split, Cases) else cases_of(split, relevant, exclude)
     lists, work = lists_to_fill(cases.user, cases.users, cases.items, (*cases.seen, *cases.more), n)
+    work = work if progress is None else tell_progress(work, len(cases), progress)
     return _count(model, cases, block, first=work), lists
 
 
