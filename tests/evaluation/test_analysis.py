@@ -91,13 +91,23 @@ def test_histogram_in_log_buckets() -> None:
     assert found.edges[:6].tolist() == [1, 2, 5, 10, 20, 50]
     assert found.counts.sum() == 8
     assert found.counts[:4].tolist() == [2, 2, 1, 1]
-    assert found.counts[-2:].tolist() == [1, 1]  # 5,000 to 9,999, and the last
+    assert found.edges[-2:].tolist() == [5000, 10_001]  # not beyond the last candidate
+    assert found.counts[-2:].tolist() == [0, 2]
     coarse = histogram(TOY["C"], edges=[1, 11, 1001, 10_001])
     assert coarse.counts.tolist() == [1, 2, 2]
     ties = histogram(Ranks([0, 2], [0, 0], [2, 2], [9]), edges=[1, 3, 5])
     assert ties.counts.tolist() == [1, 1]
     with pytest.raises(ParameterError, match="two or more rising integers"):
         histogram(TOY["A"], edges=[5])
+
+
+@pytest.mark.parametrize(
+    ("candidates", "edges"), [(1, [1, 2]), (2, [1, 3]), (10, [1, 2, 5, 11]), (11, [1, 2, 5, 10, 12])]
+)
+def test_the_last_bucket_ends_with_the_last_candidate(candidates: int, edges: list[int]) -> None:
+    found = histogram(Ranks([0, 1], [candidates - 1], [0], [candidates - 1]))
+    assert found.edges.tolist() == edges
+    assert found.counts.tolist() == [0] * (len(edges) - 2) + [1]
 
 
 @pytest.mark.parametrize("replace", [False, True])

@@ -41,7 +41,10 @@ def test_against_sorting(
 @given(problem=problems(), block=st.sampled_from([None, 1]))
 def test_lists_from_the_pass_that_ranks(problem: tuple[np.ndarray, Split[Interactions]], block: int | None) -> None:
     scores, split = problem
-    ranks, lists = rank_and_top(scores, split, 3, block=block)
+    calls: list[tuple[int, int]] = []
+    ranks, lists = rank_and_top(scores, split, 3, block=block, progress=lambda done, of: calls.append((done, of)))
+    assert calls == sorted(calls)
+    assert calls[-1] == (len(lists), len(lists))
     assert ranks == rank(scores, split)
     alone = top(scores, split, 3, users=ranks.user)
     assert lists.user.tolist() == ranks.user.tolist()

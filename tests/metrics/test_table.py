@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 
 import numpy as np
 import pytest
@@ -87,3 +88,11 @@ def test_adding_a_metric_is_one_function_and_one_line_of_the_table(monkeypatch: 
 
     ranks = Ranks(start=[0, 2, 3], above=[0, 3, 1], tied=[0, 0, 0], pool=[8, 8])  # R - - - R,   - R
     assert evaluate(ranks, [parse("last@2"), last @ 5]).mean() == {"last@2": 0.5, "last@5": 1.0}
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_every_definition_has_a_formula_or_says_it_in_words_and_no_python(name: str) -> None:
+    doc = METRICS[name].doc
+    assert ">>>" not in doc
+    assert doc == inspect.cleandoc(doc)
+    assert re.search(r"/|[Mm]ean|[Pp]robability|[Ss]hare", doc)

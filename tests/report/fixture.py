@@ -61,7 +61,13 @@ def results(models: int = 7, seed: int = 0) -> dict[str, Any]:
             "excluded": "items seen in training",
         },
         "metrics": [
-            {"name": name, "unbiased": unbiased, "lower_is_better": name == "median rank", "text": said}
+            {
+                "name": name,
+                "unbiased": unbiased,
+                "lower_is_better": name == "median rank",
+                "text": said,
+                "definition": f"{said}\n\n    {name} = <hits> / |R|\n\nIn [0, 1].",
+            }
             for name, unbiased, said in METRICS
         ],
         "models": [_model(name, skill[name], i, rng) for i, name in enumerate(names)] + [_failed()],
@@ -91,7 +97,7 @@ def bare() -> dict[str, Any]:
     content = results(models=1)
     content.update(pairs=[], sampled=None, truth=None, examples=[], trust=[])
     content["data"].update(values=None, popularity=None, missing=None)
-    content["models"] = [{**content["models"][0], "curve": [], "histogram": None, "tuned": None}]
+    content["models"] = [{**content["models"][0], "curve": [], "histogram": None, "lists": None, "tuned": None}]
     return content
 
 
@@ -139,8 +145,20 @@ def _model(name: str, skill: float, place: int, rng: np.random.Generator) -> dic
         "metrics": {metric: _value(metric, mean, skill, place) for metric, mean in top.items()},
         "curve": [[share, round(share**power, 5)] for share in SHARES.tolist()],
         "histogram": {"edges": EDGES, "counts": counts.round().astype(int).tolist()},
+        "lists": _lists(skill, name),
         "tuned": _tuned(rng) if name == "AllRank" else None,
         "seconds": {"fit": float(0.02 * 4.0 ** (place % 7)), "rank": 0.4, "tune": 12.0 if name == "AllRank" else 0.0},
+    }
+
+
+def _lists(skill: float, name: str) -> dict[str, Any]:
+    alike = name == "Bestseller"
+    return {
+        "coverage": 0.012 if alike else 0.6 * skill,
+        "bestsellers": 0.95 if alike else 0.5 * skill,
+        "novelty": 12 - 4 * skill,
+        "personalisation": None if alike else 0.8,
+        "diversity": 0.5 + skill / 4,
     }
 
 
@@ -176,6 +194,7 @@ def _failed() -> dict[str, Any]:
         "metrics": {},
         "curve": [],
         "histogram": None,
+        "lists": None,
         "tuned": None,
         "seconds": {"fit": 0.0, "rank": 0.0, "tune": 0.0},
     }

@@ -38,7 +38,7 @@ def opened(visit: Any, reports: Path) -> Any:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1400])
+@pytest.mark.parametrize("width", [360, 390, 1400])
 @pytest.mark.parametrize("name", ["7", "20", "bare"])
 def test_a_report_is_drawn(opened: Any, name: str, width: int, scheme: str) -> None:
     page = opened(name, width, scheme)
@@ -86,6 +86,47 @@ def test_a_model_can_be_hidden_by_keyboard(opened: Any) -> None:
     assert page.locator("#curves .legend button").nth(2).get_attribute("aria-pressed") == "false"
     page.keyboard.press("Space")
     assert page.evaluate(LINES) == 7
+
+
+def test_a_definition_opens_and_closes_by_keyboard(opened: Any) -> None:
+    page = opened(width=390)
+    shown = "document.querySelectorAll('.definition:popover-open').length"
+    second = page.locator(".define").nth(1)
+    second.focus()
+    for key in ("Enter", "Space"):
+        page.keyboard.press(key)
+        assert page.locator("#metric-2").is_visible()
+        assert page.evaluate(shown) == 1
+        box = page.locator("#metric-2").bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 390
+        page.keyboard.press("Escape" if key == "Enter" else "Enter")  # its button has the focus
+        assert page.evaluate(shown) == 0
+        assert second.evaluate("one => one === document.activeElement")
+
+
+def test_a_wide_table_scrolls_under_its_first_column_and_says_so(opened: Any) -> None:
+    page = opened(width=390)
+    table = page.locator(".scroll").first
+    assert table.evaluate("one => one.scrollWidth - one.clientWidth") > 100
+    lefts = "one => [...one.querySelectorAll('tr > :first-child')].map((cell) => cell.getBoundingClientRect().left)"
+    before, edge = table.evaluate(lefts), _right_edge(page, table)
+    table.evaluate("one => { one.scrollLeft = 1e6; }")
+    assert table.evaluate(lefts) == before
+    end = _right_edge(page, table)
+    assert edge != end
+    page.set_viewport_size({"width": 1400, "height": 800})
+    assert _right_edge(page, table) == end  # where nothing is hidden there is no shadow
+
+
+def _right_edge(page: Any, table: Any) -> bytes:
+    """A few pixels at the lower right corner of a table, where no text is."""
+    table.scroll_into_view_if_needed()
+    box = table.bounding_box()
+    corner = {"x": box["x"] + box["width"] - 6, "y": box["y"] + box["height"] - 6, "width": 5, "height": 3}
+    page.evaluate("() => new Promise(requestAnimationFrame)")
+    picture: bytes = page.screenshot(clip=corner)
+    return picture
 
 
 def test_charts_follow_the_width_of_the_window(opened: Any) -> None:

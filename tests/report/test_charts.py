@@ -47,16 +47,13 @@ def test_curves_on_different_grids_leave_cells_empty(content: dict[str, Any]) ->
     assert line[1:3] == (None, 0.5)
 
 
-@pytest.mark.parametrize(
-    ("edges", "labels"),
-    [([1, 2, 5, 11], ["1", "2–4", "5–10"]), ([1, 2, 5], ["1", "2–4", "5+"])],
-)
-def test_ranges_of_positions(content: dict[str, Any], edges: list[int], labels: list[str]) -> None:
+def test_ranges_of_positions_end_with_the_catalogue(content: dict[str, Any]) -> None:
     for model in content["models"]:
-        model["histogram"] = {"edges": edges, "counts": [3, 1, 0]}
+        model["histogram"] = {"edges": [1, 2, 5, 1683], "counts": [3, 1, 0]}
     chart = charts.histograms(Results.from_json(content))
     assert chart
-    assert [row[0] for row in chart.rows] == labels
+    assert [row[0] for row in chart.rows] == ["1", "2–4", "5–1,682"]
+    assert "end at 1,682" in chart.text
     assert [bar["share"] for bar in chart.panels[0]["data"]["values"]] == [0.75, 0.25, 0]
 
 

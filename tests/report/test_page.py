@@ -18,7 +18,7 @@ from fullrank.report import render, write
 from tests.report.fixture import HOSTILE, bare, results
 
 EMPTY = {"meta", "input", "br", "img"}
-SECTIONS = ["models", "trust", "ranking", "best", "tuning", "sampling", "complete", "people", "data", "making"]
+SECTIONS = ["models", "trust", "ranking", "best", "lists", "tuning", "sampling", "complete", "people", "data", "making"]
 
 
 class Outline(HTMLParser):
@@ -138,6 +138,32 @@ def test_unbiased_metrics_are_marked_and_explained(page: str) -> None:
     assert "unbiased when ratings are missing not at random" in Outline(page).text
 
 
+def test_every_metric_has_its_definition(page: str) -> None:
+    outline, metrics = Outline(page), results()["metrics"]
+    ids = [a["id"] for tag, a in outline.attributes if tag == "div" and "popover" in a]
+    openers = [a["popovertarget"] for _, a in outline.attributes if a.get("class") == "define"]
+    closers = [a["popovertarget"] for _, a in outline.attributes if a.get("popovertargetaction") == "hide"]
+    assert ids == openers == closers == [f"metric-{n}" for n in range(1, 1 + len(metrics))]
+    for metric, rest in zip(metrics, page.split('class="definition"')[1:], strict=True):
+        part = rest.split("</div>", maxsplit=1)[0]
+        assert f"<p>{metric['text']}</p><pre>{metric['name']} = &lt;hits&gt; / |R|</pre><p>In [0, 1].</p>" in part
+        assert ("Stays unbiased" in part, "Lower is better" in part) == (metric["unbiased"], metric["lower_is_better"])
+
+
+def test_the_lists_have_a_column_for_everything_measured(page: str) -> None:
+    content = results()
+    table = page[page.index('<h2 id="lists"') :].split("</section>", maxsplit=1)[0]
+    columns = ["coverage", "bestsellers", "novelty", "personalisation", "diversity"]
+    assert re.findall(r'<th scope="col">(\w+)</th>', table) == ["model", *columns]
+    assert re.findall(r"<dt>(\w+)</dt>", table) == columns
+    cells = re.findall(r"<td>([^<]*)</td>", table)
+    assert cells[:5] == ["60.0%", "50.0%", "8.00 bits", "80.0%", "75.0%"]
+    assert cells[-2] == "–"
+    for model in content["models"][:-1]:
+        model["lists"]["diversity"] = None
+    assert "diversity" not in render(Results.from_json(content))
+
+
 def test_leaders_are_bold_and_letters_shown(page: str) -> None:
     table = page[page.index('<table class="models">') :].split("</table>", maxsplit=1)[0]
     assert table.count('class="leads"') == 2 * 5
@@ -175,6 +201,7 @@ def test_no_text_breaks_out_of_the_page(name: str, title: str, sentence: str) ->
         found["models"][0].update(name=model, recipe=item, parameters={item: said})
         found["models"][0]["tuned"]["points"][0]["parameters"][item] = 1
         found["models"][-1]["failed"] = said
+        found["metrics"][0]["definition"] = f"said\n\n    x {' '.join((item + said).split())}"
         found["metrics"][0]["text"] = found["truth"]["sentence"] = found["title"] = said
         found["pairs"][0]["one"] = model
         found["data"]["values"] = {item: 3, item + "2": 4}

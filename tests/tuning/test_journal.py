@@ -83,7 +83,8 @@ from tests.tuning.world import SMALL, SPLIT
 def kill(done, of, best, text):
     if done == 3 and "2 of 4" in text:
         os.kill(os.getpid(), signal.SIGKILL)
-tune(IALS(sweeps=4, missing_weight=0.1, reg=0.003, frequency=1), SPLIT, trials=9, space=SMALL, journal={str(path)!r}, progress=kill)
+recipe = IALS(sweeps=4, missing_weight=0.1, reg=0.003, frequency=1)
+tune(recipe, SPLIT, trials=9, space=SMALL, journal={str(path)!r}, progress=kill)
 """
     ended = subprocess.run([sys.executable, "-c", code], check=False, cwd=os.getcwd(), timeout=120)
     assert ended.returncode == -signal.SIGKILL

@@ -88,7 +88,7 @@ def run_plan(plan: Plan, loaded: Loaded, **how: Any) -> Comparison:
         loaded.data, plan.recipes if plan.model else None, split=plan.split, relevant=plan.relevant,
         metrics=plan.metrics or None,
         tune=plan.tune, seed=plan.seed, sampled=plan.sampled, kind=loaded.kind, title=plan.title or loaded.name,
-        titles=loaded.titles, **how,
+        titles=loaded.titles, attributes=loaded.words, **how,
     )  # fmt: skip
 
 

@@ -31,10 +31,11 @@ def bar() -> Iterator[Callable[[str, float], None] | None]:
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     columns = (
-        TextColumn("{task.description:<40}"),
+        SpinnerColumn(),
+        TextColumn("{task.description:<42}"),
         BarColumn(),
         TimeElapsedColumn(),
         TextColumn("left"),

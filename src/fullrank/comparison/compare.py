@@ -17,13 +17,14 @@ from fullrank.comparison.measuring import measure
 from fullrank.comparison.naming import AnyRecipe, Recipes, name_recipes
 from fullrank.comparison.pairs import all_pairs
 from fullrank.comparison.profile import profile
-from fullrank.comparison.progress import Progress, Steps
+from fullrank.comparison.progress import PHASES, Count, Progress, Steps
 from fullrank.comparison.protocol import Setting, Truth, make_setting
 from fullrank.comparison.provenance import fingerprint_of_split, manifest
 from fullrank.comparison.results import FORMAT, Example, Manifest, Results, SplitSummary
 from fullrank.comparison.runs import Part, Store
 from fullrank.comparison.titles import Titles
 from fullrank.comparison.verdict import caveats, decide
+from fullrank.comparison.words import Words
 from fullrank.errors import DataError, OutputError, check_integer
 from fullrank.evaluation.cases import Cases
 from fullrank.evaluation.result import Result, evaluate
@@ -48,6 +49,7 @@ def compare(
     sampled: int = 100,
     title: str = "",
     titles: Titles = (),
+    attributes: Words = (),
     truth: Truth | None = None,
     out: str | PathLike[str] | None = None,
     overwrite: bool = False,
@@ -84,6 +86,9 @@ def compare(
         What the report is called.
     titles
         Of the items: a dict by their ids, or one for each by code.
+    attributes
+        Words of the items, such as genres: a dict from ids to lists of words, or such a list for each by code. They
+        tell how diverse lists are; no model learns from them.
     truth
         Gives all relevant interactions, where they are known.
     out
@@ -91,7 +96,7 @@ def compare(
     overwrite
         Whether a comparison of something else in that folder is replaced.
     progress
-        Called with what is going on and the share of everything that is done.
+        Called with what is going on and the share of everything that is done, while models rank from any thread.
 
     >>> import fullrank
     >>> world = fullrank.simulate.ratings(60, 80)
@@ -105,7 +110,7 @@ def compare(
         need_optuna()
     setting = make_setting(
         data, split=split, relevant=relevant, metrics=metrics, kind=kind, exclude=exclude, seed=seed, titles=titles,
-        truth=truth,
+        attributes=attributes, truth=truth,
     )  # fmt: skip
     named = name_recipes(defaults.recipes(setting.kind) if recipes is None else recipes, setting.suits)
     _ = setting.judged  # nothing to judge is told before anything is fitted
@@ -122,7 +127,7 @@ def _run(
 ) -> Comparison:  # fmt: skip
     start, started = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")
     store = None if folder is None else Store(folder / "parts", f"{setting.key} {tune}")
-    steps = Steps(list(recipes), progress)
+    steps = Steps(list(recipes), progress, tuned=tune > 0)
     parts: list[Part] = []
     models: dict[str, Model] = {}
     interrupted: BaseException | None = None
@@ -138,9 +143,8 @@ def _run(
     unfinished = [name for name in recipes if name not in {part.name for part in parts}]
     if interrupted is not None and not parts:
         raise interrupted
-    steps.compare()
     made = manifest(setting.data, setting.split, setting.seed, started, time.monotonic() - start)
-    results = summarise(setting, parts, made, title, sampled=sampled, tuned=tune > 0, unfinished=unfinished)
+    results = summarise(setting, parts, made, title, steps, sampled=sampled, tuned=tune > 0, unfinished=unfinished)
     comparison = Comparison(results, models, store)
     if folder is not None:
         comparison.save(folder)
@@ -171,16 +175,15 @@ class Interrupted(KeyboardInterrupt):
 
 
 def summarise(
-    setting: Setting, parts: Sequence[Part], made: Manifest, title: str, *, sampled: int, tuned: bool,
+    setting: Setting, parts: Sequence[Part], made: Manifest, title: str, steps: Steps, *, sampled: int, tuned: bool,
     unfinished: Sequence[str] = (),
 ) -> Results:  # fmt: skip
     """Everything a comparison found, from what was measured of every model."""
-    results: dict[str, Result] = {p.name: evaluate(p.ranks, setting.metrics) for p in parts if p.ranks is not None}
-    if not results:
-        raise DataError(f"no model could be fitted; the first failed because: {parts[0].failed}")
-    pairs = all_pairs(results, setting.seed)
+    metrics, pairwise, sampling, intervals = (steps.comparing(phase) for phase in PHASES)
+    results = _evaluate(parts, setting.metrics, metrics)
+    pairs = all_pairs(results, setting.seed, pairwise)
     verdict, data = decide(results, pairs), profile(setting.data, setting.kind)
-    panel = findings.simulate_sampling(parts, setting.metrics, pairs, sampled, setting.seed)
+    panel = findings.simulate_sampling(parts, setting.metrics, pairs, sampled, setting.seed, sampling)
     return Results(
         format=FORMAT,
         title=title or f"{setting.kind} of {len(setting.data.users):,} users on {len(setting.data.items):,} items",
@@ -189,13 +192,25 @@ def summarise(
         data=data,
         split=_summarise_split(setting, next(iter(results.values()))),
         metrics=tuple(findings.summarise_metric(metric) for metric in setting.metrics),
-        models=findings.summarise_models(parts, results, pairs),
+        models=findings.summarise_models(parts, results, pairs, intervals),
         pairs=pairs,
         sampled=panel,
         examples=_examples(setting, parts),
         truth=findings.compare_to_truth(parts, results, pairs),
         manifest=made,
     )
+
+
+def _evaluate(parts: Sequence[Part], metrics: Sequence[Metric], progress: Count) -> dict[str, Result]:
+    """The metrics of every model that did not fail."""
+    results = {}
+    for done, part in enumerate(parts, start=1):
+        if part.ranks is not None:
+            results[part.name] = evaluate(part.ranks, metrics)
+        progress(done, len(parts))
+    if not results:
+        raise DataError(f"no model could be fitted; the first failed because: {parts[0].failed}")
+    return results
 
 
 def _summarise_split(setting: Setting, result: Result) -> SplitSummary:

@@ -13,7 +13,7 @@ from fullrank.data.ids import Name
 from fullrank.data.interactions import Interactions
 from fullrank.data.split import Split
 from fullrank.evaluation.cases import Cases
-from fullrank.evaluation.top import top
+from fullrank.evaluation.top import TopN
 
 PEOPLE, LIST, HISTORY = 10, 5, 8
 
@@ -26,10 +26,10 @@ def people(cases: Cases, train: Interactions, n: int = PEOPLE) -> Codes:
     return np.asarray(order[at])
 
 
-def lists(model: Any, split: Split[Interactions], users: Codes) -> list[list[int]]:
-    """The best items (codes) for each of these users, without what they have seen."""
-    best = top(model, split, LIST, users=users)
-    return [[int(item) for item in row if item >= 0] for row in best.item]
+def pick(lists: TopN, users: Codes) -> list[list[int]]:
+    """The best items (codes) for each of these users, who are among those of the lists."""
+    best = lists.item[np.searchsorted(lists.user, users), :LIST]
+    return [[item for item in row if item >= 0] for row in best.tolist()]
 
 
 def show(

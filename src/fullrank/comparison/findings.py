@@ -8,6 +8,7 @@ import numpy as np
 
 from fullrank.comparison.letters import letters
 from fullrank.comparison.pairs import apart
+from fullrank.comparison.progress import Count, silent
 from fullrank.comparison.results import (
     Estimate,
     EstimateAndTruth,
@@ -41,7 +42,8 @@ NAMED = {True: "estimates by metrics marked as unbiased", False: "those by the o
 
 def summarise_metric(metric: Metric) -> MetricSummary:
     """What a report says of a metric."""
-    return MetricSummary(str(metric), metric.unbiased, metric.best < metric.worst, metric.doc.split("\n")[0])
+    lower = metric.best < metric.worst
+    return MetricSummary(str(metric), metric.unbiased, lower, metric.doc.split("\n")[0], metric.doc)
 
 
 def best_first(results: Mapping[str, Result], metric: Metric) -> list[str]:
@@ -52,21 +54,22 @@ def best_first(results: Mapping[str, Result], metric: Metric) -> list[str]:
 
 
 def summarise_models(
-    parts: Sequence[Part], results: Mapping[str, Result], pairs: Sequence[PairResult]
+    parts: Sequence[Part], results: Mapping[str, Result], pairs: Sequence[PairResult], progress: Count = silent
 ) -> tuple[ModelSummary, ...]:
     """What is said of every model, in the order given."""
     metrics = next(iter(results.values())).metrics if results else ()
     groups = {str(m): letters(best_first(results, m), apart(pairs, str(m))) for m in metrics}
-    return tuple(
-        ModelSummary(
-            part.name, str(part.recipe), parameters(part.recipe), part.failed, part.fed,
-            {} if part.ranks is None else part.ranks.about.fallback,
-            _estimates(results[part.name], groups, part.name) if part.name in results else {},
-            {who: {name: number(mean) for name, mean in means.items()} for who, means in part.people.items()},
-            _curve(part.ranks), _histogram(part.ranks), part.tuned, part.seconds,
-        )
-        for part in parts
-    )  # fmt: skip
+    models = []
+    for done, part in enumerate(parts, start=1):
+        estimates = _estimates(results[part.name], groups, part.name) if part.name in results else {}
+        people = {who: {name: number(mean) for name, mean in means.items()} for who, means in part.people.items()}
+        fallback = {} if part.ranks is None else part.ranks.about.fallback
+        models.append(ModelSummary(
+            part.name, str(part.recipe), parameters(part.recipe), part.failed, part.fed, fallback, estimates, people,
+            _curve(part.ranks), _histogram(part.ranks), part.measures, part.tuned, part.seconds,
+        ))  # fmt: skip
+        progress(done, len(parts))
+    return tuple(models)
 
 
 def _estimates(result: Result, groups: Mapping[str, Mapping[str, str]], name: str) -> dict[str, Estimate]:
@@ -96,8 +99,9 @@ def _histogram(ranks: Ranks | None) -> Positions | None:
 
 
 def simulate_sampling(
-    parts: Sequence[Part], metrics: Sequence[Metric], pairs: Sequence[PairResult], m: int, seed: int
-) -> SampledPanel | None:
+    parts: Sequence[Part], metrics: Sequence[Metric], pairs: Sequence[PairResult], m: int, seed: int,
+    progress: Count = silent,
+) -> SampledPanel | None:  # fmt: skip
     """What m sampled candidates would have said of the same models, by metrics that mind (Krichene and Rendle 2020)."""
     ranks = {part.name: part.ranks for part in parts if part.ranks is not None}
     whole = [r for r in ranks.values() if r.about.candidates != "offered"]
@@ -109,6 +113,7 @@ def simulate_sampling(
     drawn = np.random.default_rng([seed, cases]).permutation(cases)
     some = np.sort(drawn[np.cumsum(whole[0].sizes[drawn]) <= ENOUGH])
     some = some if len(some) else drawn[:1]
+    progress(0, REPEATS * len(ranks))
     rows = consistency_apart(
         {name: r.at(some) for name, r in ranks.items()},
         measures,
@@ -116,6 +121,7 @@ def simulate_sampling(
         methods=(None, bias_variance(GAMMA)),
         repeats=REPEATS,
         seed=seed,
+        progress=progress,
     ).rows()
     both = zip(rows[::2], rows[1::2], strict=True)
     seen_in = f"Seen in {len(some):,} cases drawn at random: " if len(some) < cases else ""

@@ -33,6 +33,13 @@ class Loaded:
     notes: Sequence[str] = field(default=())
     item_attributes: Attributes | None = None
     user_attributes: Attributes | None = None
+    genres: Sequence[Sequence[str]] = ()  # of every item, by code
+
+    @property
+    def words(self) -> Sequence[Sequence[str]]:
+        """What items have in common: what a table says of them, else their genres."""
+        items = getattr(self.data, "items", None) or self.data.train.items
+        return self.genres if self.item_attributes is None else self.item_attributes.words_for(items)
 
 
 def load(
@@ -102,7 +109,7 @@ def load_feedback(
         raise ParameterError(f"'{kind}' is no kind of feedback; write {', '.join(KINDS)}.")
     if not is_file(source):
         known = load_known(source, dict(settings or {}))
-        return Loaded(known.name, known.data, kind, known.titles, known.notes)
+        return Loaded(known.name, known.data, kind, known.titles, known.notes, genres=known.genres)
     if settings:
         raise ParameterError(f"{source} is a file and has no options; they are for known data sets.")
     given = {name: value for name, value in options.items() if value is not None}

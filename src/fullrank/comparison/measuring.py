@@ -9,8 +9,9 @@ from contextlib import contextmanager
 import numpy as np
 
 from fullrank.comparison import examples
+from fullrank.comparison.lists import measure_lists
 from fullrank.comparison.naming import AnyRecipe
-from fullrank.comparison.progress import Steps
+from fullrank.comparison.progress import FITTED, RANKED, Steps
 from fullrank.comparison.protocol import Setting
 from fullrank.comparison.runs import Part, Store
 from fullrank.data.feedback import seen
@@ -33,7 +34,7 @@ def measure(
     if store is not None and (kept := store.find(name, recipe)) is not None:
         return kept, None
     seconds: dict[str, float] = {}
-    tuned, model, ranks, failed = None, None, None, None
+    tuned, model, ranks, lists, failed = None, None, None, None, None
     given = recipe
     try:
         if trials:
@@ -47,14 +48,16 @@ def measure(
             recipe, tuned = best.recipe, best.summary()
         with _timed(seconds, "fit"):
             model = fit(recipe, setting.split.train, setting.seed, _training(recipe, name, store, steps))
-        steps.at("ranking", 0.9)
+        steps.at("ranking", FITTED)
         with _timed(seconds, "rank"):
-            ranks = setting.rank(model)
+            ranks, lists = setting.rank(model, steps.ranking)
+        steps.at("looking at its lists", RANKED)
     except (DataError, ParameterError) as error:  # a full disk or a lock is no fault of the model
         failed = str(error)
     part = Part(
         name, recipe, ranks, failed, tuned, seconds=seconds,
-        lists=examples.lists(model, setting.split, setting.people) if ranks is not None and len(setting.people) else [],
+        lists=[] if lists is None else examples.pick(lists, setting.people),
+        measures=None if lists is None else measure_lists(lists.item, setting.split.train, setting.similarity),
         truth=_on_the_truth(setting, model) if model is not None and ranks is not None else {},
         fed=describe_fed(recipe, seen(setting.split.train)) if ranks is not None else "",
         people=_by_people(setting, ranks) if ranks is not None else {},

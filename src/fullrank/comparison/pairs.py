@@ -10,6 +10,7 @@ from math import isfinite
 import numpy as np
 
 from fullrank.arrays import Doubles
+from fullrank.comparison.progress import Count, silent
 from fullrank.comparison.results import PairResult
 from fullrank.errors import DataError
 from fullrank.evaluation.paired import contrasts, shortfall
@@ -20,13 +21,14 @@ REPEATS = 2000
 LEVEL = 0.05
 
 
-def all_pairs(results: Mapping[str, Result], seed: int = 0) -> tuple[PairResult, ...]:
+def all_pairs(results: Mapping[str, Result], seed: int = 0, progress: Count = silent) -> tuple[PairResult, ...]:
     """Every pair of models by every metric: difference, interval, p-value, and that adjusted for all pairs (Holm)."""
     if len({result.protocol for result in results.values()}) > 1:
         raise DataError("models were ranked on different cases or candidates; rank them on the same.")
     if len(results) < 2:
         return ()
     first = next(iter(results.values()))
+    progress(0, len(first.names))
     means, weight = people(np.stack([result.values for result in results.values()], axis=2), first)
     samples = bootstrap(means.reshape(len(means), -1), np.repeat(weight, len(results), axis=1), REPEATS, seed)
     samples = samples.reshape(REPEATS, len(first.names), len(results))
@@ -35,6 +37,7 @@ def all_pairs(results: Mapping[str, Result], seed: int = 0) -> tuple[PairResult,
         some = weight[:, column] > 0
         if some.any():
             pairs += _pairs(name, list(results), means[some, column], weight[some, column], samples[:, column], seed)
+        progress(column + 1, len(first.names))
     return tuple(pairs)
 
 

@@ -14,9 +14,11 @@ import numpy as np
 from fullrank._version import __version__
 from fullrank.arrays import Bools
 from fullrank.comparison import defaults, examples
+from fullrank.comparison.lists import LENGTH
 from fullrank.comparison.provenance import fingerprint_of_split
 from fullrank.comparison.splits import parse_split
 from fullrank.comparison.titles import Titles, order_titles
+from fullrank.comparison.words import Words, cosine, order_words
 from fullrank.data.feedback import Feedback, as_graded, kind_of
 from fullrank.data.graded import Graded
 from fullrank.data.interactions import Interactions
@@ -25,7 +27,9 @@ from fullrank.data.split import Split, with_valid
 from fullrank.data.split.parts import joined
 from fullrank.errors import DataError, ParameterError
 from fullrank.evaluation.cases import Cases, cases_of
-from fullrank.evaluation.rank import rank
+from fullrank.evaluation.rank import rank, rank_and_top
+from fullrank.evaluation.top import TopN
+from fullrank.metrics.lists import Similarity
 from fullrank.metrics.metric import Metric
 from fullrank.metrics.table import parse
 from fullrank.ranks import Ranks
@@ -49,6 +53,7 @@ class Setting:
     titles: Sequence[str] = field(default=(), repr=False)
     truth: Truth | None = field(default=None, repr=False)
     chosen_on: Split[Any] | None = None  # the same with a validation part, where the data came with one
+    attributes: Sequence[Sequence[str]] = field(default=(), repr=False)  # words of every item, by code
 
     @property
     def suits(self) -> dict[str, float | None]:
@@ -79,12 +84,12 @@ class Setting:
                 known[part.user] = True
         return np.asarray(~known[self.judged.user])
 
-    def rank(self, model: Any) -> Ranks:
-        """Where the model puts what was held out."""
+    def rank(self, model: Any, progress: Callable[[int, int], object] | None = None) -> tuple[Ranks, TopN | None]:
+        """Where the model puts what was held out, and its lists for all who are judged, where these are users."""
         judged = self.judged
         if isinstance(judged, Cases):
-            return rank(model, judged)
-        return rank(model, judged, relevant=float(judged.grade.min()))  # all of them: their order is measured
+            return rank_and_top(model, judged, LENGTH, progress=progress)
+        return rank(model, judged, relevant=float(judged.grade.min())), None  # all of them: their order is measured
 
     @cached_property
     def complete(self) -> Cases | None:
@@ -94,6 +99,11 @@ class Setting:
         known, train = self.truth(), self.split.train
         seen = np.isin(_pairs(known), _pairs(train))
         return cases_of(Split(train, known.where(~seen), how="all that is relevant"), None, self.exclude)
+
+    @cached_property
+    def similarity(self) -> Similarity | None:
+        """How alike two items are by their attributes, where they have any."""
+        return cosine(self.attributes)
 
     @cached_property
     def people(self) -> Any:
@@ -112,7 +122,7 @@ class Setting:
         """The same for comparisons in which a model would be measured the same."""
         text = (
             f"{__version__} {fingerprint_of_split(self.split)} {self.relevant} {self.exclude} {self.seed} "
-            f"{self.truth is not None} {','.join(map(str, self.metrics)) if self.truth else ''}"
+            f"{self.truth is not None} {','.join(map(str, self.metrics)) if self.truth else ''} {self.attributes}"
         )
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -131,6 +141,7 @@ def make_setting(
     exclude: Literal["train"] | None = "train",
     seed: int = 0,
     titles: Titles = (),
+    attributes: Words = (),
     truth: Truth | None = None,
 ) -> Setting:
     """The setting that is meant, with defaults by the kind of feedback where nothing is said."""
@@ -149,6 +160,7 @@ def make_setting(
     return Setting(
         whole if parts is None else _whole(parts), kind, made, cut, threshold,
         chosen, exclude, seed, named, truth, parts if parts is not None and parts.valid is not None else None,
+        order_words(attributes, made.train.items),
     )  # fmt: skip
 
 

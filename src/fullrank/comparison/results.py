@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 from fullrank.errors import DataError
 from fullrank.tuning.summary import TuningSummary
 
-FORMAT = 3  # of results.json; 1 said `ubm` for `unbiased`, 2 not what models were fed and fell back on
+FORMAT = 3  # of results.json; 1 said `ubm` for `unbiased`, 2 knew less of metrics and models
 
 Scalar: TypeAlias = bool | int | float | str | None
 Fact: TypeAlias = Scalar | tuple[Scalar, ...] | Mapping[str, Scalar]
@@ -24,7 +24,8 @@ class MetricSummary:
     name: str
     unbiased: bool
     lower_is_better: bool
-    text: str
+    text: str  # in one line
+    definition: str  # all of it: the formula and its denominator
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,23 @@ class Positions:
 
 
 @dataclass(frozen=True)
+class ListMeasures:
+    """What the ten best items for everybody who is judged look like; None where there is nothing to measure.
+
+    `coverage` is the share of the catalogue that is recommended to anybody, `bestsellers` the share of places that go
+    to the most popular items with 20% of all feedback, `novelty` the mean self-information of an item in bits,
+    `personalisation` 1 - the overlap of two people's lists, `diversity` 1 - the similarity of two items of a list by
+    their attributes.
+    """
+
+    coverage: float
+    bestsellers: float | None
+    novelty: float | None
+    personalisation: float | None
+    diversity: float | None
+
+
+@dataclass(frozen=True)
 class ModelSummary:
     """One model: how it was made, what every metric says, where it puts relevant items, how long it took."""
 
@@ -59,6 +77,7 @@ class ModelSummary:
     people: Mapping[str, Mapping[str, float | None]]  # means over "new" and "known" people, where some are new
     curve: tuple[tuple[float, float], ...]  # TOPK: share of the catalogue, share of relevant items found there
     histogram: Positions | None
+    lists: ListMeasures | None  # None where it failed, and where there are no lists: in sessions and preferences
     tuned: TuningSummary | None
     seconds: Mapping[str, float]  # of "tune", "fit" and "rank"
 

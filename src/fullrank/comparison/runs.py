@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from fullrank.comparison.results import ListMeasures, as_plain
 from fullrank.models.files import load, save
 from fullrank.models.kinds.model import Model
 from fullrank.models.recipes import RECIPES
@@ -30,7 +31,8 @@ class Part:
     ranks: Ranks | None = None  # None where it failed
     failed: str | None = None
     tuned: TuningSummary | None = None
-    lists: list[list[int]] = field(default_factory=list)
+    lists: list[list[int]] = field(default_factory=list)  # for the people of the examples
+    measures: ListMeasures | None = None  # of the lists for everybody
     truth: dict[str, float] = field(default_factory=dict)  # means on the complete truth, where that is known
     fed: str = ""  # what it learned from
     people: dict[str, dict[str, float]] = field(default_factory=dict)  # means over "new" and "known" people
@@ -68,7 +70,8 @@ class Store:
         kept = {
             "key": self._key_of(given), "recipe": recipe_to_json(part.recipe, RECIPES), "failed": part.failed,
             "tuned": None if part.tuned is None else part.tuned.to_json(),
-            "lists": part.lists, "truth": part.truth, "fed": part.fed, "people": part.people, "seconds": part.seconds,
+            "lists": part.lists, "measures": as_plain(part.measures), "truth": part.truth, "fed": part.fed,
+            "people": part.people, "seconds": part.seconds,
         }  # fmt: skip
         if part.ranks is not None:
             columns = {name: getattr(part.ranks, name) for name in ("start", *COLUMNS)}
@@ -79,7 +82,10 @@ class Store:
         if model is not None:
             save(model, folder / "model.fr", overwrite=True)
         write_bytes(folder / "part.json", as_json(kept), overwrite=True)
-        for state in folder.glob("state*"):
+        self._forget_states(part.name)
+
+    def _forget_states(self, name: str) -> None:
+        for state in self.of(name).glob("state*"):
             state.unlink(missing_ok=True)
 
     def find(self, name: str, given: object) -> Part | None:
@@ -88,7 +94,10 @@ class Store:
             key, part = self.read(name)
         except (OSError, ValueError, KeyError, TypeError):
             return None  # not there, or not whole: made again
-        return part if key == self._key_of(given) and part.failed is None else None
+        if key != self._key_of(given) or part.failed is not None:
+            return None
+        self._forget_states(name)  # left where the process was killed after the last file
+        return part
 
     def read(self, name: str) -> tuple[str, Part]:
         """The part of a model, and what it belongs to."""
@@ -99,9 +108,10 @@ class Store:
             about["notes"] = tuple(about["notes"])
             with np.load(folder / "ranks.npz", allow_pickle=False) as columns:
                 ranks = Ranks(**columns, about=About(**about))
-        tuned = kept.pop("tuned")
+        tuned, measures = kept.pop("tuned"), kept.pop("measures")
         summary = None if tuned is None else TuningSummary.from_json(tuned)
-        return key, Part(name, recipe_from_json(recipe, RECIPES), ranks, tuned=summary, **kept)
+        look = None if measures is None else ListMeasures(**measures)
+        return key, Part(name, recipe_from_json(recipe, RECIPES), ranks, tuned=summary, measures=look, **kept)
 
     def model(self, name: str) -> Model:
         """The model of a part."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -19,21 +19,26 @@ def order_titles(titles: Titles, items: Ids) -> tuple[str, ...]:
     >>> order_titles({"gin": "Gin", "rum": "Rum"}, Ids(["tea", "gin"]))
     ('', 'Gin')
     """
-    if isinstance(titles, Mapping):
-        titles = _order(titles, items)
-    in_a_row = isinstance(titles, Sequence | np.ndarray) and not isinstance(titles, str | bytes)
-    wanted = f"a dict from ids to titles, or a title for each of {len(items):,} items"
-    check("titles", titles, in_a_row and len(titles) in (0, len(items)), wanted)
-    for title in titles:
-        check("titles", title, title is None or isinstance(title, str), f"{wanted}, each a text or None")
-    return tuple("" if title is None else str(title) for title in titles)
+    may_be = f"a dict from ids to titles, or a title for each of {len(items):,} items"
+    ordered = by_code(titles, items, "titles", may_be)
+    for title in ordered:
+        check("titles", title, title is None or isinstance(title, str), f"{may_be}, each a text or None")
+    return tuple("" if title is None else str(title) for title in ordered)
 
 
-def _order(titles: Mapping[Name, str], items: Ids) -> list[str]:
-    """Titles in the order of the items; some have to be of items that are here."""
-    if len(titles) and len(items) and not any(name in items for name in titles):
+def by_code(known: Mapping[Name, Any] | Sequence[Any], items: Ids, what: str, may_be: str) -> Sequence[Any]:
+    """What is known of the items, in their order: as given, or from a dict, then None of those it does not have."""
+    if not isinstance(known, Mapping):
+        check(what, known, in_a_row(known) and len(known) in (0, len(items)), may_be)
+        return known
+    if len(known) and len(items) and not any(name in items for name in known):
         raise ParameterError(
-            f"titles: none of {len(titles):,} is of an item of the data, the first is of {shown(next(iter(titles)))}; "
-            f"give titles by ids such as {shown(items.name(0))}."
+            f"{what}: none of {len(known):,} is of an item of the data, the first is of {shown(next(iter(known)))}; "
+            f"give {what} by ids such as {shown(items.name(0))}."
         )
-    return [titles.get(name, "") for name in items] if len(titles) else []
+    return [known.get(name) for name in items] if len(known) else []
+
+
+def in_a_row(values: object) -> bool:
+    """Whether these are several values one after the other; a text is one."""
+    return isinstance(values, Sequence | np.ndarray) and not isinstance(values, str | bytes)

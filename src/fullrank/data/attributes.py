@@ -54,6 +54,19 @@ class Attributes:
             return ("",) * len(ids)
         return tuple(str(title) for title in self.column_for(self.title, ids))
 
+    def words_for(self, ids: Ids) -> Labels:
+        """All that is said of these ids, titles aside, in their order: "column: value" for every value.
+
+        >>> about = Attributes(Ids([7, 8]), {"title": ("Tea", "Jam"), "kind": (("hot", "wet"), ())}, title="title")
+        >>> about.words_for(Ids([7, 8, 9]))
+        (('kind: hot', 'kind: wet'), (), ())
+        """
+        columns = {name: self.column_for(name, ids) for name in self.columns if name != self.title}
+        return tuple(
+            tuple(f"{name}: {word}" for name, column in columns.items() for word in _several(column[row]))
+            for row in range(len(ids))
+        )
+
     def count_unknown(self, ids: Ids) -> int:
         """How many of these ids have no row."""
         return int((self.ids.codes(ids.names, missing=-1) < 0).sum()) if len(ids) else 0
@@ -63,3 +76,8 @@ class Attributes:
 
     def __repr__(self) -> str:
         return f"Attributes({len(self):,} ids: {', '.join(self.columns)})"
+
+
+def _several(cell: str | tuple[str, ...]) -> tuple[str, ...]:
+    """The values of a cell."""
+    return cell if isinstance(cell, tuple) else (cell,) if cell else ()

@@ -102,15 +102,15 @@ class Histogram(NamedTuple):
 def histogram(ranks: Ranks, edges: ArrayLike | None = None) -> Histogram:
     """How many relevant items stand where, by default in buckets from 1, 2, 5, 10, 20, 50, ... (Fig. 5).
 
-    Items in ties count in parts, as their order is random.
+    The last bucket then ends with the last candidate there is. Items in ties count in parts, as their order is random.
 
     >>> histogram(Ranks(start=[0, 1, 2], above=[0, 8], tied=[0, 1], pool=[30, 30]))
-    Histogram(edges=array([ 1,  2,  5, 10, 20, 50]), counts=array([1. , 0. , 0.5, 0.5, 0. ]))
+    Histogram(edges=array([ 1,  2,  5, 10, 20, 32]), counts=array([1. , 0. , 0.5, 0.5, 0. ]))
     """
-    last = int(ranks.candidates.max(initial=1))
     if edges is None:
-        round_numbers = np.array([step * 10**decade for decade in range(len(str(last)) + 1) for step in (1, 2, 5)])
-        bounds = round_numbers[: int(np.searchsorted(round_numbers, last, side="right")) + 1]
+        last = int(ranks.candidates.max(initial=1))
+        firsts = [step * 10**decade for decade in range(len(str(last))) for step in (1, 2, 5)]
+        bounds = np.array([1, *(first for first in firsts[1:] if first < last), last + 1])
     else:
         bounds = np.asarray(edges, dtype=np.int64)
         check("edges", edges, len(bounds) > 1 and bool((np.diff(bounds) > 0).all()), "two or more rising integers")

@@ -19,6 +19,8 @@ from fullrank.runtime.threads import in_parallel, one_blas_thread
 
 Work: TypeAlias = Callable[[slice, NDArray[Any], Near], int]
 
+Progress: TypeAlias = Callable[[int, int], object]  # how many are done, of how many
+
 BLOCK_BYTES = 4 << 20  # of scores per thread: stays in a core's cache
 FEWEST = 8  # users in a block
 
@@ -26,6 +28,21 @@ FEWEST = 8  # users in a block
 def block_size(n_items: int) -> int:
     """Users in a block, so that its scores fit the budget."""
     return max(FEWEST, min(512, BLOCK_BYTES // (4 * max(n_items, 1))))
+
+
+def tell_progress(work: Work, users: int, progress: Progress) -> Work:
+    """The same work, which tells after every block how far it is."""
+    lock, done = threading.Lock(), 0
+
+    def work_and_tell(some: slice, scores: NDArray[Any], near: Near) -> int:
+        nonlocal done
+        wrong = work(some, scores, near)
+        with lock:
+            done += some.stop - some.start
+            progress(done, users)
+        return wrong
+
+    return work_and_tell
 
 
 def over_blocks(

@@ -13,6 +13,7 @@ from fullrank.arrays import Doubles
 from fullrank.data.split import Split
 from fullrank.errors import DataError, check_integer
 from fullrank.evaluation.analysis import mean_of, thinned
+from fullrank.evaluation.blocks import Progress
 from fullrank.evaluation.candidates import Sampled
 from fullrank.evaluation.cases import Cases, cases_of
 from fullrank.evaluation.corrections import corrected
@@ -118,12 +119,14 @@ def consistency_apart(
     repeats: int = 100,
     seed: int = 0,
     replace: bool = False,
+    progress: Progress | None = None,
 ) -> Consistency:
     """The same from exact ranks alone, each model with samples of its own: where there are no scores any more.
 
     Ranks do not tell which items two models put above a held-out one, so no sample can be shared. Means and
     deviations of each model are those of `consistency`; differences are noisier where models agree, so that the
-    agreement is a little nearer to one half. Draws depend on (seed, repetition, model's name) only.
+    agreement is a little nearer to one half. Draws depend on (seed, repetition, model's name) only. `progress` is
+    called with how many samplings of models are measured, and of how many.
     """
     if len({(len(ranks), ranks.pool.tobytes(), ranks.start.tobytes()) for ranks in models.values()}) > 1:
         raise DataError("models were ranked on different cases or candidates; rank them on the same.")
@@ -132,7 +135,7 @@ def consistency_apart(
         streams = (np.random.default_rng([seed, repeat, *name.encode()]) for repeat in some)
         return [thinned(models[name], m, stream, replace=replace) for stream in streams]
 
-    return _compare(models, metrics, methods, samplings, repeats, replace)
+    return _compare(models, metrics, methods, samplings, repeats, replace, progress)
 
 
 def _compare(
@@ -142,6 +145,7 @@ def _compare(
     samplings: Samplings,
     repeats: int,
     replace: bool,
+    progress: Progress | None = None,
 ) -> Consistency:
     check_integer("repeats", repeats, 1)
     columns = [(metric, method) for metric in metrics for method in methods]
@@ -154,6 +158,8 @@ def _compare(
             some = range(first, min(first + at_once, repeats))
             for repeat, sampled in zip(some, samplings(name, some), strict=True):
                 means[repeat, :, model] = [mean_of(measure(sampled), ranks) for measure in measures]
+                if progress is not None:
+                    progress(model * repeats + repeat + 1, repeats * len(exact))
     names = tuple((str(metric), "" if method is None else str(method)) for metric, method in columns)
     return Consistency(tuple(exact), names, np.array(true), means)
 

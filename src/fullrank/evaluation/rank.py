@@ -11,7 +11,7 @@ from fullrank.arrays import frozen
 from fullrank.data.graded import Graded
 from fullrank.data.split import Split
 from fullrank.errors import DataError, check
-from fullrank.evaluation.blocks import Work, over_blocks
+from fullrank.evaluation.blocks import Progress, Work, over_blocks, tell_progress
 from fullrank.evaluation.candidates import Everything, Offered, Sampled
 from fullrank.evaluation.case_rows import about_ranks, kernel_input, rows_of
 from fullrank.evaluation.cases import Cases, Exclude, Threshold, cases_of
@@ -60,14 +60,20 @@ def rank_and_top(
     relevant: Threshold = None,
     exclude: Exclude = "train",
     block: int | None = None,
+    progress: Progress | None = None,
 ) -> tuple[Ranks, TopN]:
-    """The ranks, and the n best items for the user of every case, from one pass over the scores."""
+    """The ranks, and the n best items for the user of every case, from one pass over the scores.
+
+    `progress` is called with how many cases are done, and of how many, by any of the threads.
+    """
     cases = split if isinstance(split, Cases) else cases_of(split, relevant, exclude)
     lists: list[TopN] = []
 
     def count(scored: Any, some: Cases) -> list[Ranks]:
         made, work = lists_to_fill(scored, some.user, some.users, some.items, (*some.seen, *some.more), n)
         lists.append(made)
+        if progress is not None and scored is model:
+            work = tell_progress(work, len(some), progress)
         return [_count(scored, some, block, first=work)]
 
     ranks = serve(model, cases, count)[0]

@@ -48,11 +48,16 @@ INVERSE: dict[str, Callable[[Doubles], Doubles]] = {
 
 
 def edrc(graded: Graded, scores: ArrayLike, discount: Discount = "linear", share: Shares | None = None) -> Doubles:
-    """EDRC of each graded case; NaN where all grades are equal.
+    """EDRC of each graded case, expected discounted rank correlation (Ackerman 2012); NaN where all grades are equal.
 
+        (2/Z) sum_v C(v)/D(v) - 1,   Z = sum_v |W(v)|/D(v),   over items v below the best class
+
+    C(v) counts the items of W(v) that the scores put on the right side of v, D is the discount of the rank R(v).
     Grades order all pairs of different classes, so that R(v) is the place of v's class, W(v) is everything
     outside v itself and lower classes, and counts per class suffice: n log n per case, no pairs, no closure.
-    Equal scores predict nothing (1/2). `discount` may be a function of the ranks 2, 3, ...
+    Equal scores predict nothing (1/2). Range -1 to 1 (best).
+
+    `discount` may be a function of the ranks 2, 3, ...
     `share(user, better, worse)`, of columns of codes, is the share of similar users who prefer so, from 0 to 1: that
     of `share_from`, or your own. It is asked about pairs of equal grade or score, case by case, n^2 of a case at most.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from inspect import cleandoc
 from typing import TypeAlias
 
 import numpy as np
@@ -58,8 +59,8 @@ class Metric:
 
     @property
     def doc(self) -> str:
-        """The formula and its denominator."""
-        return (self.function.__doc__ or "").strip()
+        """The formula and its denominator, without examples in Python."""
+        return cleandoc(self.function.__doc__ or "").split("\n\n>>>")[0]
 
 
 def _check_cut_off(metric: Metric, k: CutOff) -> CutOff:

@@ -78,9 +78,11 @@ def histograms(results: Results) -> Chart | None:
         if any(row["model"] == model for row in rows)
     ]
     columns, table = pivoted(rows, "bin", "model", "count")
+    last = max(m.histogram.edges[-1] - 1 for m in ranked(results) if m.histogram)
     return Chart(
         "histograms", "Positions of the held-out relevant items",
-        "Share of them at each range of positions; the ranges grow. A good model has its mass on the left.",
+        f"Share of them at each range of positions; the ranges grow, and end at {last:,}, the last place there is. "
+        "A good model has its mass on the left.",
         tuple(panels), ("position", *columns), table, size="third",
     )  # fmt: skip
 
@@ -95,17 +97,15 @@ def _bins(model: ModelSummary) -> list[Spec]:
     ]
 
 
-def _range(edges: Sequence[float], i: int) -> str:
+def _range(edges: Sequence[int], i: int) -> str:
     """The i-th range of whole positions from one edge to below the next."""
-    first, last = edges[i], edges[i + 1] - 1 if i + 1 < len(edges) else None
-    if last is None:
-        return f"{first:g}+"
-    return f"{first:g}" if last <= first else f"{first:g}–{last:g}"
+    first, last = edges[i], edges[i + 1] - 1
+    return f"{first:,}" if last <= first else f"{first:,}–{last:,}"
 
 
 def _bars(rows: Sequence[Row], fill: str, title: str, top: float) -> Spec:
     encoding = {
-        "x": name("bin", axis={"labelAngle": -45}),
+        "x": name("bin", axis={"labelAngle": -45, "labelOverlap": False}),
         "y": number("share", axis={"format": ".0%", "tickCount": 3}, scale={"domain": [0, top], "nice": True}),
         "tooltip": [name("bin", "position"), number("count", "items")],
     }

@@ -65,7 +65,7 @@ def missing(results: Results) -> Chart | None:
     if not points:
         return None
     encoding = {
-        "x": name("ratings", "ratings of an item", axis={"labelAngle": -45}),
+        "x": name("ratings", "ratings of an item", axis={"labelAngle": -45, "labelOverlap": False}),
         "y": number("mean", "mean value", scale={"zero": False}, axis={"tickCount": 4}),
         "tooltip": [name("ratings"), number("items", format=","), number("mean", format=".3f")],
     }

@@ -10,12 +10,14 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from textwrap import dedent
 from typing import Any, NamedTuple
 
 from fullrank.comparison.results import Estimate, Results, as_plain
 from fullrank.comparison.tables import GROUPS, MARK, UNBIASED, decimals, leaders, ranked
 from fullrank.comparison.tables import number as fixed
 from fullrank.report import charts, data_charts, trust_charts
+from fullrank.report.list_table import list_table
 from fullrank.report.vega import COLOURS, DASHES, SHAPES
 from fullrank.runtime.atomic import write_bytes
 from fullrank.runtime.formatting import show
@@ -52,6 +54,7 @@ def render(results: Results) -> str:
         results=results,
         charts=drawn,
         table=_table(results),
+        lists=list_table(results),
         models=charts.models_of(results),
         failed=[model for model in results.models if model.failed],
         description=_flat({k: v for k, v in results.data.description.items() if k not in HIDDEN}),
@@ -95,6 +98,20 @@ def _table(results: Results) -> list[Line]:
             cells.append(Cell(mean, low, high, value.group, leads=model.name in best[name]))
         lines.append(Line(model.name, model.recipe, cells))
     return lines
+
+
+def paragraphs(text: str) -> list[tuple[str, str]]:
+    """A definition cut at empty lines: the tag each part is to have, "pre" where it is a formula, and its text.
+
+    >>> paragraphs("A share\\nof two:\\n\\n    hits / all")
+    [('p', 'A share of two:'), ('pre', 'hits / all')]
+    """
+    parts = [part for part in text.split("\n\n") if part.strip()]
+    formula = [all(line.startswith("    ") for line in part.split("\n")) for part in parts]
+    return [
+        ("pre", dedent(part)) if is_formula else ("p", " ".join(part.split()))
+        for part, is_formula in zip(parts, formula, strict=True)
+    ]
 
 
 def _flat(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -141,6 +158,6 @@ def template(name: str) -> Any:
         loader=FunctionLoader(packaged), undefined=StrictUndefined,
         autoescape=True, trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    environment.filters["shown"] = show
+    environment.filters.update(shown=show, paragraphs=paragraphs)
     environment.globals.update(colours=COLOURS, dashes=DASHES, shapes=SHAPES)
     return environment.get_template(name)
