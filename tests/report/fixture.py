@@ -141,7 +141,7 @@ def _model(name: str, skill: float, place: int, rng: np.random.Generator) -> dic
         "failed": None,
         "fed": "values from 4 on: 44,140 of 80,000 rows" if name != "AllRank" else "all 80,000 rows with their values",
         "fallback": {"nothing is known of them": 37} if name != "Bestseller" else {},
-        "people": {},
+        "people": {"new": {metric: mean / 3 for metric, mean in top.items()}, "known": dict(top)},
         "metrics": {metric: _value(metric, mean, skill, place) for metric, mean in top.items()},
         "curve": [[share, round(share**power, 5)] for share in SHARES.tolist()],
         "histogram": {"edges": EDGES, "counts": counts.round().astype(int).tolist()},

@@ -254,3 +254,19 @@ def test_missing_numbers_are_dashes() -> None:
     found["data"]["missing"]["points"][0]["mean"] = None
     page: Any = render(Results.from_json(found))
     assert '<span class="mean">–</span>' in page
+
+
+def test_what_models_were_fed_and_fell_back_on_is_told() -> None:
+    page = render(Results.from_json(results()))
+    assert "values from 4 on: 44,140 of 80,000 rows; served what is popular in 37 of" in page
+    assert "all 80,000 rows with their values" in page
+
+
+def test_new_and_known_people_are_shown_apart() -> None:
+    content = results()
+    page = render(Results.from_json(content))
+    table = page[page.index("<h3>New and known people</h3>") :]
+    assert table.index("new people</th>") < table.index("known people</th>")
+    for model in content["models"]:
+        model["people"] = {}
+    assert "New and known people" not in render(Results.from_json(content))

@@ -17,6 +17,7 @@ from fullrank.comparison.results import Estimate, Results, as_plain
 from fullrank.comparison.tables import GROUPS, MARK, UNBIASED, decimals, leaders, ranked
 from fullrank.comparison.tables import number as fixed
 from fullrank.report import charts, data_charts, trust_charts
+from fullrank.report.fairness import feeding, people_table
 from fullrank.report.list_table import list_table
 from fullrank.report.vega import COLOURS, DASHES, SHAPES
 from fullrank.runtime.atomic import write_bytes
@@ -55,6 +56,8 @@ def render(results: Results) -> str:
         charts=drawn,
         table=_table(results),
         lists=list_table(results),
+        feeding=feeding(results),
+        people=people_table(results),
         models=charts.models_of(results),
         failed=[model for model in results.models if model.failed],
         description=_flat({k: v for k, v in results.data.description.items() if k not in HIDDEN}),
