@@ -69,8 +69,8 @@ for exclude in ("train", None, data):
         rank((np.ones((2, 4)), np.ones((3, 4))), split, Sampled(1, per=per), exclude=exclude)
 data.graded().pairs()
 pairwise_loss(data.graded(), np.arange(6.0))
-recipes = [fullrank.AllRank(solver="exact"), fullrank.AllRank(weight={1: 1, 2: 1, 3: 1}), fullrank.EASE(solver="primal")]
-recipes += [fullrank.EASE(solver="dual"), fullrank.EASE(solver="dual", binary=False)]
+recipes = [fullrank.AllRank(solver="exact"), fullrank.AllRank(weight={1: 1, 2: 1, 3: 1})]
+recipes += [fullrank.EASE(solver=solver, binary=binary) for solver in ("primal", "dual") for binary in (True, False)]
 recipes += [fullrank.AllRankBinary(loss="logistic", relevant=2), fullrank.ItemCF(), fullrank.ItemCF(neighbours=None)]
 recipes += [fullrank.BPR(epochs=1, sampler="popularity"), fullrank.MFADG(epochs=1), fullrank.MFAUC(epochs=1)]
 recipes += [fullrank.GaussianRank(epochs=1), fullrank.GaussianRank(epochs=1, listwise=True, sampler="popularity")]

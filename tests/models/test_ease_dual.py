@@ -126,8 +126,8 @@ def test_as_by_items_on_real_data(source: Any, reg: float) -> None:
         data = source().data
     except fullrank.FullrankError as error:
         pytest.skip(str(error))
-    kept = np.argsort(-data.popularity, kind="stable")[:2500]
-    data = data.where(np.isin(data.item, kept))
+    some = data.popularity_order[data.item] < 2000  # the catalogue too: the primal takes minutes for all of Last.fm
+    data = Interactions.of(data.user[some], data.item[some], data.value[some])
     everybody = np.arange(0, data.n_users, 5, dtype=np.int32)
     one, other = EASE(reg, solver="dual").fit(data), EASE(reg, solver="primal").fit(data)
     expected = other.scores(everybody)
