@@ -113,7 +113,7 @@ SPACES: dict[str, dict[str, Part]] = {
         "power": Float(0.3, 3.0, log=True),
         "scale": Choice(("unit", "sum", None)),
     },
-    "EASE": {"reg": Float(5.0, 10_000.0, log=True), "binary": Choice((True, False))},
+    "EASE": {"reg": Float(5.0, 30_000.0, log=True), "binary": Choice((True, False))},
     "PureSVD": {"factors": Int(2, 256, log=True)},
     "BPR": {
         "factors": FACTORS,
