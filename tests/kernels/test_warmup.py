@@ -43,7 +43,7 @@ import numpy as np, fullrank
 from fullrank.evaluation.candidates import Sampled
 from fullrank.evaluation.rank import rank
 from fullrank.evaluation.top import top
-from fullrank.kernels import agreement, als, als_cg, als_preferences, cooccurrence, counting, expected_level
+from fullrank.kernels import agreement, als, als_cg, als_preferences, cooccurrence, counting, dual, expected_level
 from fullrank.kernels import newton_logistic, ordered_add, preference_pairs, random, sampled_ranks, topn
 from fullrank.kernels import sgd_history, sgd_pairs, sgd_preferences, sgd_ratings, sgd_sessions
 from fullrank.kernels.warmup import KERNELS, warmup
@@ -51,14 +51,14 @@ from fullrank.metrics.partial_order import pairwise_loss
 names = list(warmup())
 kernels = [preference_pairs.enumerate_pairs, agreement.count_agreeing, expected_level.expected_worth]
 kernels += [als.solve_rows, als_cg.step_rows, newton_logistic.newton_rows]
-kernels += [cooccurrence.add_dense, cooccurrence.add_sparse]
+kernels += [cooccurrence.add_dense, cooccurrence.add_sparse, dual.self_products]
 kernels += [cooccurrence.dots_block, cooccurrence.nearest_block, sgd_pairs.deal, sgd_pairs.pair_cell]
 kernels += [random.alias_table, ordered_add.add_to_rows, sgd_history.history_gradients, sgd_ratings.descend_users]
 kernels += [als_preferences.cost_users, als_preferences.cost_items, als_preferences.cost_matrices]
 kernels += [als_preferences.run_sums, sgd_preferences.descend_preferences, sgd_preferences.move_items]
 kernels += [sgd_sessions.descend_choices, sgd_sessions.descend_values, sgd_sessions.add_moves]
 assert names == list(KERNELS) and all(len(kernel.signatures) == 1 for kernel in kernels)
-kernels += [counting.count_block, topn.top_block]  # of two types, like those that follow
+kernels += [counting.count_block, topn.top_block, dual.sum_people]  # of two types, like those that follow
 kernels += [sampled_ranks.sample_block, sampled_ranks.sample_pairs_block]
 data = fullrank.read({"user": [1, 1, 1, 2, 2, 2], "item": [1, 2, 3, 1, 2, 3], "value": [1, 2, 3, 3, 2, 1]})
 split = fullrank.holdout(data, 0.3, valid=0.3)
@@ -69,7 +69,8 @@ for exclude in ("train", None, data):
         rank((np.ones((2, 4)), np.ones((3, 4))), split, Sampled(1, per=per), exclude=exclude)
 data.graded().pairs()
 pairwise_loss(data.graded(), np.arange(6.0))
-recipes = [fullrank.AllRank(solver="exact"), fullrank.AllRank(weight={1: 1, 2: 1, 3: 1}), fullrank.EASE()]
+recipes = [fullrank.AllRank(solver="exact"), fullrank.AllRank(weight={1: 1, 2: 1, 3: 1})]
+recipes += [fullrank.EASE(solver=solver, binary=binary) for solver in ("primal", "dual") for binary in (True, False)]
 recipes += [fullrank.AllRankBinary(loss="logistic", relevant=2), fullrank.ItemCF(), fullrank.ItemCF(neighbours=None)]
 recipes += [fullrank.BPR(epochs=1, sampler="popularity"), fullrank.MFADG(epochs=1), fullrank.MFAUC(epochs=1)]
 recipes += [fullrank.GaussianRank(epochs=1), fullrank.GaussianRank(epochs=1, listwise=True, sampler="popularity")]
@@ -85,7 +86,7 @@ for recipe in recipes:
 print([len(kernel.signatures) for kernel in kernels])
 """
     done = run(code)
-    assert done.stdout == str([1] * 25 + [2] * 4) + "\n", done.stderr
+    assert done.stdout == str([1] * 26 + [2] * 5) + "\n", done.stderr
 
 
 def test_eight_processes_at_once(tmp_path: Path) -> None:

@@ -18,9 +18,10 @@ from fullrank.metrics import rr
 from fullrank.models.kinds.model import Model
 from fullrank.models.least_squares import puresvd
 from fullrank.models.least_squares.puresvd import PureSVD
-from fullrank.models.neighbours import ease
+from fullrank.models.neighbours import inverse
 from fullrank.models.neighbours.bestseller import Bestseller
 from fullrank.models.neighbours.ease import EASE
+from fullrank.models.neighbours.personal import PersonalFrequency
 from fullrank.models.positives import ALLOWED
 from fullrank.testing.checkerboard import checkerboard
 
@@ -34,7 +35,7 @@ def feedback(users: int = 70, items: int = 40, share: float = 0.2, seed: int = 0
 
 
 def arrays(model: Any) -> list[bytes]:
-    names = [name for name in ("users", "items", "similar") if hasattr(model, name)]
+    names = [name for name in ("users", "items", "similar", "weights", "unexplained") if hasattr(model, name)]
     return [getattr(model, name).tobytes() for name in names]
 
 
@@ -73,7 +74,7 @@ def test_bestsellers_of_plain_events() -> None:
 
 @pytest.mark.parametrize(("reg", "binary", "tile"), list(product((0.5, 100.0), (True, False), (256, 7, 40, 1))))
 def test_ease_is_its_formula(reg: float, binary: bool, tile: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ease, "TILE", tile)
+    monkeypatch.setattr(inverse, "TILE", tile)
     data = feedback()
     x = data.by_user().toarray().astype(np.float64)
     if binary:
@@ -106,8 +107,13 @@ def test_ease_refuses_what_cannot_fit_or_be_solved(monkeypatch: pytest.MonkeyPat
     with pytest.raises(DataError, match="singular to working precision; use a larger 'reg'"):
         EASE(1e-9, binary=False).fit(twins)
     monkeypatch.setattr("fullrank.runtime.memory.available", lambda: 1000.0)
-    with pytest.raises(StorageError, match="EASE: weights of 40 x 40 items need about"):
+    there = r"\(there are 70 people and 40 items\) need about .*"
+    with pytest.raises(
+        StorageError, match=rf"EASE: weights of 40 x 40 items {there}; use ItemCF or IALS, whose memory"
+    ):
         EASE().fit(feedback())
+    with pytest.raises(StorageError, match=rf"EASE: weights of 70 x 70 people {there}; use solver='auto', or"):
+        EASE(solver="dual").fit(feedback())
 
 
 # PureSVD
@@ -197,16 +203,28 @@ def test_puresvd_of_plain_events() -> None:
 # all of them
 
 
-@pytest.mark.parametrize("recipe", [EASE(10), EASE(10, binary=False), PureSVD(2), PureSVD(2, relevant=4)])
+@pytest.mark.parametrize(
+    "recipe", [EASE(10), EASE(10, binary=False), EASE(10, solver="dual"), PureSVD(2), PureSVD(2, relevant=4)]
+)
 def test_finds_the_missing_square(recipe: Any) -> None:
     for split in (checkerboard(50, value=5), checkerboard(51, value=4)):
         assert (rr(fullrank.rank(recipe.fit(split.train), split)) == 1).all()
 
 
 @pytest.mark.identical
-@pytest.mark.parametrize("recipe", [Bestseller("mean"), EASE(5), EASE(5, binary=False), PureSVD(7), PureSVD(7, 3)])
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        Bestseller("mean"),
+        EASE(5),
+        EASE(5, binary=False),
+        EASE(5, False, solver="dual"),
+        PureSVD(7),
+        PureSVD(7, 3),
+    ],
+)
 def test_same_bytes_for_any_threads_and_rows(recipe: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ease, "TILE", 16)
+    monkeypatch.setattr(inverse, "TILE", 16)
     monkeypatch.setattr(puresvd, "ROWS", 8)
     before, data = fullrank.threads(), feedback()
     shuffled = np.random.default_rng(3).permutation(len(data))
@@ -233,6 +251,9 @@ def test_same_bytes_for_any_threads_and_rows(recipe: Any, monkeypatch: pytest.Mo
         (EASE, {"reg": 0}, "a number > 0. Got 0"),
         (EASE, {"reg": float("nan")}, "a number > 0. Got nan"),
         (EASE, {"binary": 1}, "True or False. Got 1"),
+        (EASE, {"solver": "both"}, "'auto', 'primal' or 'dual'. Got 'both'"),
+        (PersonalFrequency, {"popularity": -1}, "a number >= 0. Got -1"),
+        (PersonalFrequency, {"popularity": float("inf")}, "a number >= 0. Got inf"),
         (PureSVD, {"factors": 0}, "an integer from 1 to 4096. Got 0"),
         (PureSVD, {"factors": 2.0}, "an integer from 1 to 4096. Got 2.0"),
         (PureSVD, {"sweeps": 1}, "an integer >= 2. Got 1"),
@@ -245,7 +266,7 @@ def test_bad_parameters(recipe: Any, wrong: dict[str, Any], must_be: str) -> Non
     assert str(error.value) == f"The '{next(iter(wrong))}' parameter must be {must_be} instead."
 
 
-@pytest.mark.parametrize("recipe", [Bestseller(), EASE(), PureSVD(2)])
+@pytest.mark.parametrize("recipe", [Bestseller(), PersonalFrequency(), EASE(), PureSVD(2)])
 def test_no_feedback_is_refused(recipe: Any) -> None:
     data = feedback()
     with pytest.raises(DataError, match="there is no feedback to train on"):

@@ -7,7 +7,19 @@ from typing import Any
 import pytest
 
 import fullrank
-from fullrank import BPR, EASE, IALS, MFADG, MFAUC, AllRank, AllRankBinary, Bestseller, ItemCF, PureSVD
+from fullrank import (
+    BPR,
+    EASE,
+    IALS,
+    MFADG,
+    MFAUC,
+    AllRank,
+    AllRankBinary,
+    Bestseller,
+    ItemCF,
+    PersonalFrequency,
+    PureSVD,
+)
 from fullrank.evaluation.rank import rank
 from fullrank.metrics import rr
 from fullrank.models.asymmetric.gaussian import GaussianRank
@@ -32,6 +44,9 @@ SMALL: list[Any] = [
     IALS(factors=6, sweeps=3),
     ItemCF(neighbours=5),
     EASE(reg=20),
+    EASE(reg=20, solver="dual"),
+    EASE(reg=20, solver="dual", binary=False, relevant=4),
+    PersonalFrequency(),
     PureSVD(factors=6),
     OpportunityCost(factors=6, sweeps=3),
     OpportunityCost(factors=2, sweeps=2, solver="sgd"),
@@ -80,6 +95,7 @@ def test_every_recipe_is_in_the_table_and_checked_here() -> None:
         IALS(factors=2),
         ItemCF(),
         EASE(reg=1),
+        EASE(reg=1, solver="dual"),
         PureSVD(factors=2),
         BPR(factors=8, reg=0.001),
         MFAUC(factors=8, reg=0.01),

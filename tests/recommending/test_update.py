@@ -22,6 +22,7 @@ from fullrank import (
     ItemCF,
     OpportunityCost,
     OrdRec,
+    PersonalFrequency,
     PostFiltered,
     Preferences,
     PreFiltered,
@@ -72,7 +73,8 @@ def arrays(model: Any) -> dict[str, bytes]:
     "recipe",
     [
         *(Bestseller(by=by) for by in ("mean", "count", "relevant")),
-        EASE(reg=20), EASE(reg=20, binary=False), ItemCF(), ItemCF(neighbours=None, binary=False),
+        EASE(reg=20), EASE(reg=20, binary=False), EASE(reg=20, solver="dual"),
+        PersonalFrequency(), ItemCF(), ItemCF(neighbours=None, binary=False),
     ],
     ids=str,
 )  # fmt: skip

@@ -13,7 +13,8 @@ from fullrank.kernels.als_cg import step_rows
 from fullrank.kernels.als_preferences import cost_items, cost_matrices, cost_users, run_sums
 from fullrank.kernels.cooccurrence import add_dense, add_sparse, dots_block, nearest_block
 from fullrank.kernels.counting import count_block
-from fullrank.kernels.exact_dot import bound_norms, held_dots
+from fullrank.kernels.dual import self_products, sum_people
+from fullrank.kernels.exact_dot import bound_norms, exact_rows, held_dots
 from fullrank.kernels.expected_level import expected_worth
 from fullrank.kernels.near import Near
 from fullrank.kernels.newton_logistic import newton_rows
@@ -94,6 +95,18 @@ def _neighbours() -> None:
     work = np.zeros(1), np.empty(2), np.empty(2), np.zeros(1, np.uint8), np.empty(2, np.int32), np.empty(2, np.int32)
     nearest = np.zeros(1, np.int64), np.empty(1, np.int32), np.empty(1), np.empty(1, np.float32)
     nearest_block(0, 1, lists, lists, True, length2, 1, True, True, *work, *nearest)
+
+
+def _people() -> None:
+    start, code, value = np.array([0, 1]), np.zeros(1, dtype=np.int32), np.ones(1, dtype=np.float32)
+    row, weight, over = np.zeros(1, dtype=np.int32), np.ones((1, 1), dtype=np.float32), np.ones(1, dtype=np.float32)
+    for array in (start, code, value, weight, over):
+        array.flags.writeable = False
+    lists, wide = (start, code, value), np.ones((1, 1))
+    self_products(0, *lists, wide, np.zeros(1))
+    sum_people(row, weight, *lists, over, np.zeros((1, 1), dtype=np.float32))
+    exact_rows(wide, weight, np.zeros(1), wide.copy())
+    sum_people(row, wide, *lists, over, np.zeros((1, 1), dtype=np.float32))
 
 
 def _rows() -> None:
@@ -195,6 +208,7 @@ KERNELS: dict[str, Callable[[], None]] = {
     "lists of the best items": _top,
     "expected worth of levels": _levels,
     "neighbours of items": _neighbours,
+    "people of items": _people,
     "rows of factors": _rows,
     "pairs of items": _pairwise,
     "people by what they did": _history,

@@ -11,6 +11,7 @@ from fullrank.models.least_squares.puresvd import PureSVD
 from fullrank.models.neighbours.bestseller import Bestseller
 from fullrank.models.neighbours.ease import EASE
 from fullrank.models.neighbours.itemcf import ItemCF
+from fullrank.models.neighbours.personal import PersonalFrequency
 from fullrank.models.pairwise.bpr import BPR
 from fullrank.models.pairwise.mfadg import MFADG, MFAUC
 from fullrank.models.preferences.ccf import CCF
@@ -22,6 +23,7 @@ from fullrank.models.ratings.svdpp import SVDpp
 
 RECIPES: dict[str, type] = {
     "Bestseller": Bestseller,
+    "PersonalFrequency": PersonalFrequency,
     "AllRank": AllRank,
     "AllRankBinary": AllRankBinary,
     "IALS": IALS,

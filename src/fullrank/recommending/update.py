@@ -11,12 +11,14 @@ import numpy as np
 from fullrank.data.feedback import Feedback
 from fullrank.errors import DataError
 from fullrank.models.kinds.cost_factors import CostFactors
+from fullrank.models.kinds.dual_item_item import DualItemItem
 from fullrank.models.kinds.factors import Factors
 from fullrank.models.kinds.history_factors import HistoryFactors
 from fullrank.models.kinds.item_item import ItemItem
 from fullrank.models.kinds.item_scores import ItemScores
 from fullrank.models.kinds.model import Model
 from fullrank.models.kinds.ordinal_factors import OrdinalFactors
+from fullrank.models.kinds.own_items import OwnItems
 from fullrank.models.preferences.filters import Contextual, Filtered
 from fullrank.recommending.merging import merge, move_rows, need_interactions
 from fullrank.recommending.update_costs import add_users
@@ -33,7 +35,8 @@ def update(model: Updated, more: Feedback) -> Updated:
       new users have met has the vector 0.
     - `HistoryFactors`: users follow from what they did, and nothing else changes; a new item has the vectors and the
       bias 0 until the model is fitted again.
-    - `ItemItem` and `ItemScores` (EASE, ItemCF, Bestseller): what the recipe makes of old and new feedback together.
+    - `ItemItem`, `DualItemItem`, `ItemScores` and `OwnItems` (EASE, ItemCF, Bestseller, PersonalFrequency): what the
+      recipe makes of old and new feedback together.
     - `CostFactors` (OpportunityCost, SessionCost, CCF): users of the batch as `fold_in` finds them; items stay as they
       are and new ones are refused. Of sessions and preferences, which a model does not keep, users have to be new too.
 
@@ -86,7 +89,7 @@ def _keep_vectors(model: HistoryFactors, more: Feedback) -> HistoryFactors:
     return replace(model, train=train, **moved)
 
 
-def _refit(model: ItemItem | ItemScores, more: Feedback) -> Any:
+def _refit(model: ItemItem | DualItemItem | ItemScores | OwnItems, more: Feedback) -> Any:
     """Sums over all feedback, which cost no more than their update; there is no chance in them."""
     return model.recipe.fit(merge(model.train, need_interactions(model, more)))
 
@@ -95,7 +98,9 @@ HOW: dict[type, Callable[[Any, Feedback], Any]] = {
     Factors: _solve,
     HistoryFactors: _keep_vectors,
     ItemItem: _refit,
+    DualItemItem: _refit,
     ItemScores: _refit,
+    OwnItems: _refit,
     CostFactors: add_users,
 }
 WHY_NOT = {

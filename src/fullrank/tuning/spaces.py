@@ -95,6 +95,7 @@ FEW_FACTORS = Int(4, 64, log=True)
 
 SPACES: dict[str, dict[str, Part]] = {
     "Bestseller": {"by": Choice(("count", "relevant", "mean"))},
+    "PersonalFrequency": {"popularity": Float(0.3, 10.0, log=True)},
     "AllRank": {
         "factors": FACTORS,
         "reg": Float(0.005, 0.5, log=True),
@@ -116,7 +117,7 @@ SPACES: dict[str, dict[str, Part]] = {
         "power": Float(0.3, 3.0, log=True),
         "scale": Choice(("unit", "sum", None)),
     },
-    "EASE": {"reg": Float(5.0, 10_000.0, log=True)},
+    "EASE": {"reg": Float(5.0, 30_000.0, log=True), "binary": Choice((True, False))},
     "PureSVD": {"factors": Int(2, 256, log=True)},
     "BPR": {
         "factors": FACTORS,
@@ -198,8 +199,9 @@ def space_for(recipe: Recipe[Any, Any], train: Feedback) -> Space:
     """The space of this recipe, on the scale of the data.
 
     One that has no entry above is searched around its own `reg`, `rate` and `missing_weight`, and over `factors`.
-    There are not more factors than users or items, and `missing_value` moves from ratings of 1 to 5 to those here. One
-    that is fed ratings from a threshold on is also tried with those one grade below, and with all.
+    There are not more factors than users or items, `missing_value` moves from ratings of 1 to 5 to those here, and
+    `binary` is chosen where there are values. A recipe that is fed ratings from a threshold on is also tried with those
+    one grade below, and with all.
     """
     name = type(recipe).__name__
     space = dict(SPACES.get(name) or _by_names(recipe))
@@ -209,6 +211,8 @@ def space_for(recipe: Recipe[Any, Any], train: Feedback) -> Space:
     if isinstance(wide := space.get("factors"), Int) and wide.high > most:
         space["factors"] = replace(wide, low=min(wide.low, most), high=most)
     values = getattr(train, "value", None)
+    if values is None:
+        space.pop("binary", None)  # there is nothing else to count
     if isinstance(usual := space.get("missing_value"), Float) and values is not None and values.min() < values.max():
         least, unit = float(values.min()), float(values.max() - values.min()) / 4
         space["missing_value"] = Float(least + (usual.low - 1) * unit, least + (usual.high - 1) * unit)

@@ -20,9 +20,11 @@ from fullrank.data.ids import Ids
 from fullrank.data.interactions import Interactions
 from fullrank.errors import ModelFileError, ParameterError
 from fullrank.models.files import load, save
+from fullrank.models.kinds.dual_item_item import DualItemItem
 from fullrank.models.kinds.factors import Factors
 from fullrank.models.kinds.item_item import ItemItem
 from fullrank.models.kinds.item_scores import ItemScores
+from fullrank.models.kinds.own_items import OwnItems
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,8 @@ MODELS = {
     "item_scores": ItemScores(RNG.normal(size=3), TRAIN, Fancy()),
     "dense": ItemItem(RNG.normal(size=(3, 3)).astype(np.float32), TRAIN, Plain()),
     "sparse": SPARSE,
+    "dual": DualItemItem(RNG.normal(size=(3, 3)), np.full(3, 0.5), TRAIN, Plain(), 2.5, binary=False),
+    "own items": OwnItems(RNG.normal(size=3), TRAIN, Plain()),
     "no values": factors(Interactions.of(["x", "y"], [2**53 + 1, -(2**63)])),
     "empty": factors(Interactions.of([], np.empty(0, dtype=np.int64))),
     "catalogue only": factors(Interactions.of([], [], users=Ids([3]), items=Ids(["x"]))),
@@ -83,7 +87,7 @@ MODELS = {
 def content(model: Any) -> dict[str, Any]:
     """Everything a model is, bit by bit."""
     parts: dict[str, Any] = {"kind": type(model), "recipe": model.recipe}
-    for name in ("users", "items", "bias", "similar", "offset", "binary"):
+    for name in ("users", "items", "bias", "similar", "weights", "unexplained", "offset", "reg", "binary"):
         value = getattr(model, name, None)
         arrays = (value.indptr, value.indices, value.data) if isinstance(value, csr_array) else (value,)
         parts[name] = [(a.shape, a.dtype, a.tobytes()) if isinstance(a, np.ndarray) else a for a in arrays]

@@ -4,99 +4,113 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fullrank.arrays import Array, Floats
+from fullrank.arrays import Doubles, Floats, Lists, lists, row_blocks
 from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError, check, is_number
+from fullrank.models.kinds.dual_item_item import DualItemItem, people_of_items
 from fullrank.models.kinds.item_item import ItemItem
 from fullrank.models.neighbours.cooccurrence import Columns
+from fullrank.models.neighbours.inverse import SINGULAR, sweep_all, tiles_of
 from fullrank.models.positives import Relevant, check_relevant, positives
 from fullrank.models.protocols import Recipe, need_feedback
 from fullrank.runtime.memory import check_fits
-from fullrank.runtime.threads import in_parallel, one_blas_thread
+from fullrank.runtime.threads import in_parallel
 
-TILE = 256  # rows and columns
+SOLVERS = ("auto", "primal", "dual")
+ITEMS = 64  # whose own products are computed in one go
 
 
 @dataclass(frozen=True)
-class EASE(Recipe[Interactions, ItemItem]):
+class EASE(Recipe[Interactions, ItemItem | DualItemItem]):
     """Every item regressed on all other items: weights B with a diagonal of 0 (Steck 2019).
 
         minimise |X - X B|^2 + reg |B|^2  where diag(B) = 0:    B = I - P diag(1 / diag(P)),  P = (X'X + reg I)^-1
 
-    X is 1 where somebody took an item (`binary`), or holds the values; a score is x_u B. Solving takes
-    12 bytes and n / 2 multiplications for each of the n^2 pairs of items, however many users there are.
+    X is 1 where somebody took an item (`binary`), or holds the values; a score is x_u B. Where people are fewer than
+    items the same scores come from a matrix of people (the dual form; nothing of items x items is made):
+
+        P = (I - X' M X) / reg,  M = (X X' + reg I)^-1:    x_u P = (M X)_u for those trained on
+
+    Solving takes 12 bytes and n / 2 multiplications for each of the n^2 pairs of items, or of people.
     """
 
-    #: Strength of regularisation, > 0: some hundreds; more where there is little feedback for many items.
+    #: Strength of regularisation, > 0: some hundreds; more where there is little feedback for many items, and for
+    #: values by the mean of their squares (of ratings from 1 to 5 about 14 times as much).
     reg: float = 500.0
-    #: Whether whatever counts is 1; False: values count, as in feedback where more is better.
+    #: Whether whatever counts is 1; False: values count as they are, which is better for ratings (then with
+    #: relevant=None), and worse for counts of plays or purchases.
     binary: bool = True
     #: What counts as positive: values at or above a number, above a share of all ("30%") or the person's "own mean";
     #: None: all that was observed, whatever its value.
     relevant: Relevant = None
+    #: Weights of items on items ("primal"), or of people on people ("dual"), which give the same scores up to
+    #: rounding; "auto": of whichever are fewer. Somebody new is scored faster by the former.
+    solver: Literal["auto", "primal", "dual"] = "auto"
 
     def __post_init__(self) -> None:
         check("reg", self.reg, is_number(self.reg) and 0 < self.reg < np.inf, "a number > 0")
         check("binary", self.binary, isinstance(self.binary, bool), "True or False")
+        check("solver", self.solver, self.solver in SOLVERS, "'auto', 'primal' or 'dual'")
         check_relevant(self)
 
-    def fit(self, train: Interactions, seed: int = 0) -> ItemItem:
-        """Solve for B in float64; there is no chance in it: `seed` changes nothing."""
+    def fit(self, train: Interactions, seed: int = 0) -> ItemItem | DualItemItem:
+        """Solve in float64; there is no chance in it: `seed` changes nothing."""
         need_feedback(self, train)
-        n = train.n_items
-        check_fits(12.2 * n * n, f"EASE: weights of {n:,} x {n:,} items")
-        matrix = Columns.of(positives(self, train), self.binary).gram()
-        matrix[np.diag_indices(n)] += self.reg
-        return ItemItem(_weights(_sweep_all(matrix)), train, self, binary=self.binary)
+        rows = positives(self, train)
+        people, items = int((np.diff(rows.starts) > 0).sum()), train.n_items
+        dual = people < items if self.solver == "auto" else self.solver == "dual"
+        self._check_fits(people, items, dual)
+        return self._dual(rows, train) if dual else self._primal(rows, train)
+
+    def _check_fits(self, people: int, items: int, dual: bool) -> None:
+        """Refuse what is too large, with what to use instead: the other form, or a recipe that grows with the rows."""
+        n, which = (people, "people") if dual else (items, "items")
+        instead = "solver='auto'" if n > min(people, items) else "ItemCF or IALS, whose memory follows the feedback"
+        what = f"EASE: weights of {n:,} x {n:,} {which} (there are {people:,} people and {items:,} items)"
+        check_fits(12.2 * n * n, what, f"use {instead}, or a larger machine")
+
+    def _primal(self, rows: Interactions, train: Interactions) -> ItemItem:
+        matrix = Columns.of(rows, self.binary).gram()
+        matrix[np.diag_indices(len(matrix))] += self.reg
+        swept = sweep_all(matrix)
+        weights = _from_lower(swept, 1 / -np.diag(swept))
+        np.fill_diagonal(weights, 0)
+        return ItemItem(weights, train, self, binary=self.binary)
+
+    def _dual(self, rows: Interactions, train: Interactions) -> DualItemItem:
+        people = people_of_items(rows, self.binary)
+        matrix = _between(rows, people, self.binary).gram()
+        matrix[np.diag_indices(len(matrix))] += self.reg
+        swept = sweep_all(matrix)
+        unexplained = 1 + _self_products(people, swept)
+        if unexplained.min() <= 0:
+            raise DataError(SINGULAR)
+        weights = _from_lower(swept, np.full(len(swept), -float(self.reg)))
+        return DualItemItem(weights, unexplained.astype(np.float32), train, self, float(self.reg), self.binary)
 
 
-def _sweep_all(a: NDArray[np.float64]) -> NDArray[np.float64]:
-    """-(a^-1) in place of a symmetric positive definite a, in its lower tiles: each diagonal tile k in turn is swept.
-
-        a_ij <- a_ij - a_ik a_kk^-1 a_kj      a_ik <- a_ik a_kk^-1      a_kk <- -(a_kk^-1)
-
-    LAPACK's inverse has other bits with other numbers of threads; the order of these products is always the same.
-    """
-    tiles = _tiles(len(a))
-    with one_blas_thread():
-        for k in tiles:
-            inverse = _inverse(a[k, k])
-            before = np.concatenate([a[i, k] if i.start >= k.start else a[k, i].T for i in tiles])
-            after = before @ inverse
-            others = [i for i in tiles if i != k]
-            in_parallel(lambda i: _sweep(a, i, others, after, before), others[::-1])  # noqa: B023 (done before it changes)
-            for i in others:
-                if i.start > k.start:
-                    a[i, k] = after[i]
-                else:
-                    a[k, i] = after[i].T
-            a[k, k] = -inverse
-    return a
+def _between(rows: Interactions, people: Lists, binary: bool) -> Columns:
+    """The rows of the people with any, in the place of columns: what they have in common is a product of two."""
+    some = rows.by_user()[np.flatnonzero(np.diff(rows.starts))]
+    return Columns(lists(some), people, binary, np.ones(some.shape[0]))
 
 
-def _sweep(a: Array, i: slice, others: list[slice], after: Array, before: Array) -> None:
-    for j in others:
-        if j.start <= i.start:
-            a[i, j] -= after[i] @ before[j].T
+def _self_products(people: Lists, swept: Doubles) -> Doubles:
+    """-x_i' M x_i of all items, from the lower tiles of -M."""
+    from fullrank.kernels.dual import self_products
+
+    out = np.empty(len(people[0]) - 1)
+    in_parallel(lambda some: self_products(some.start, *people, swept, out[some]), row_blocks(len(out), ITEMS))
+    return out
 
 
-def _inverse(tile: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The inverse of a diagonal tile; rounding must not have made it singular."""
-    try:
-        inverse: Array = np.linalg.inv(tile)
-        np.linalg.cholesky(inverse)
-    except np.linalg.LinAlgError:
-        raise DataError("EASE: X'X + reg I is singular to working precision; use a larger 'reg'.") from None
-    return np.asarray((inverse + inverse.T) / 2)
-
-
-def _weights(swept: NDArray[np.float64]) -> Floats:
-    """B from the lower tiles of -P: the j-th column of P over -P_jj."""
-    out, scale = np.empty(swept.shape, dtype=np.float32), 1 / -np.diag(swept)
+def _from_lower(swept: Doubles, scale: Doubles) -> Floats:
+    """The whole symmetric matrix from its lower tiles, the j-th column times scale[j]."""
+    out = np.empty(swept.shape, dtype=np.float32)
 
     def fill(pair: tuple[slice, slice]) -> None:
         i, j = pair
@@ -104,11 +118,6 @@ def _weights(swept: NDArray[np.float64]) -> Floats:
         if i != j:
             out[j, i] = swept[i, j].T * scale[i]
 
-    tiles = _tiles(len(swept))
+    tiles = tiles_of(len(swept))
     in_parallel(fill, ((i, j) for i, j in product(tiles, tiles) if j.start <= i.start))
-    np.fill_diagonal(out, 0)
     return out
-
-
-def _tiles(n: int) -> list[slice]:
-    return [slice(first, min(first + TILE, n)) for first in range(0, n, TILE)]

@@ -15,12 +15,14 @@ from fullrank.arrays import checked_codes, frozen, rising
 from fullrank.data.interactions import Interactions
 from fullrank.errors import ModelFileError, did_you_mean, shown
 from fullrank.models.kinds.cost_factors import CostFactors
+from fullrank.models.kinds.dual_item_item import DualItemItem
 from fullrank.models.kinds.factors import Factors
 from fullrank.models.kinds.history_factors import HistoryFactors
 from fullrank.models.kinds.item_item import ItemItem
 from fullrank.models.kinds.item_scores import ItemScores
 from fullrank.models.kinds.model import Model
 from fullrank.models.kinds.ordinal_factors import OrdinalFactors
+from fullrank.models.kinds.own_items import OwnItems
 from fullrank.models.storage.feedback import fingerprint_of, history_from, rows_of
 from fullrank.models.storage.header import Arrays, Manifest, Tensor, damaged
 from fullrank.models.storage.parameters import Recipes, recipe_from_json, to_json
@@ -96,6 +98,12 @@ KINDS = {
         ),),
         {"binary": bool},
     ),
+    "dual_item_item": Kind(
+        DualItemItem,
+        (({"weights": "F32 people people", "unexplained": "F32 items"},),),
+        {"reg": float, "binary": bool},
+    ),
+    "own_items": Kind(OwnItems, (({"items": "F32 items"},),)),
 }  # fmt: skip
 
 
