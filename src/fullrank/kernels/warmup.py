@@ -84,16 +84,16 @@ def _levels() -> None:
 
 def _neighbours() -> None:
     start, code, value = np.array([0, 1]), np.zeros(1, dtype=np.int32), np.ones(1, dtype=np.float32)
-    length2, similar = np.ones(1), np.ones((1, 1), dtype=np.float32)
-    for array in (start, code, value, length2, similar):
+    weight, length2, similar = np.ones(1), np.ones(1), np.ones((1, 1), dtype=np.float32)
+    for array in (start, code, value, weight, length2, similar):
         array.flags.writeable = False
     lists, out = (start, code, value), np.zeros((1, 1), dtype=np.float32)
     add_dense(code, *lists, True, similar, out)
     add_sparse(code, *lists, True, *lists, out)
-    dots_block(0, lists, lists, True, np.zeros((1, 1)))
+    dots_block(0, lists, lists, True, weight, np.zeros((1, 1)))
     work = np.zeros(1), np.empty(2), np.empty(2), np.zeros(1, np.uint8), np.empty(2, np.int32), np.empty(2, np.int32)
     nearest = np.zeros(1, np.int64), np.empty(1, np.int32), np.empty(1), np.empty(1, np.float32)
-    nearest_block(0, 1, lists, lists, True, length2, 1, True, True, *work, *nearest)
+    nearest_block(0, 1, lists, lists, True, weight, length2, 0.0, 1, True, True, *work, *nearest)
 
 
 def _rows() -> None:
