@@ -15,10 +15,11 @@ from fullrank.models.kinds.factors import Factors
 from fullrank.models.kinds.history_factors import HistoryFactors
 from fullrank.models.kinds.item_item import ItemItem
 from fullrank.models.kinds.item_scores import ItemScores
+from fullrank.models.kinds.item_sequences import ItemSequences, moments
 from fullrank.models.kinds.model import Model
 from fullrank.models.kinds.ordinal_factors import OrdinalFactors
 from fullrank.models.preferences.filters import Contextual, Filtered
-from fullrank.recommending.merging import merge, move_rows, need_interactions
+from fullrank.recommending.merging import merge, merge_rows, move_rows, need_interactions
 from fullrank.recommending.update_costs import add_users
 from fullrank.runtime.threads import one_blas_thread
 
@@ -34,6 +35,8 @@ def update(model: Updated, more: Feedback) -> Updated:
     - `HistoryFactors`: users follow from what they did, and nothing else changes; a new item has the vectors and the
       bias 0 until the model is fitted again.
     - `ItemItem` and `ItemScores` (EASE, ItemCF, Bestseller): what the recipe makes of old and new feedback together.
+    - `ItemSequences` (RecentItemCF): the same; new rows are later than all that the model knows, in the order of their
+      times.
     - `CostFactors` (OpportunityCost, SessionCost, CCF): users of the batch as `fold_in` finds them; items stay as they
       are and new ones are refused. Of sessions and preferences, which a model does not keep, users have to be new too.
 
@@ -91,11 +94,22 @@ def _refit(model: ItemItem | ItemScores, more: Feedback) -> Any:
     return model.recipe.fit(merge(model.train, need_interactions(model, more)))
 
 
+def _refit_in_order(model: ItemSequences, more: Feedback) -> ItemSequences:
+    """The same where there is an order: a model keeps no times, so what is new comes after all it knows."""
+    new = need_interactions(model, more)
+    if new.time is None:
+        raise DataError(f"{type(model.recipe).__name__}: the new feedback has no times to order it by; give them.")
+    train, rows = merge_rows(model.train, new)
+    later = moments(new.user, new.time.view(np.int64)) + 1 + model.moment.max(initial=0)
+    return model.recipe.fit_in_order(train, moments(train.user, np.concatenate([later, model.moment])[rows]))
+
+
 HOW: dict[type, Callable[[Any, Feedback], Any]] = {
     Factors: _solve,
     HistoryFactors: _keep_vectors,
     ItemItem: _refit,
     ItemScores: _refit,
+    ItemSequences: _refit_in_order,
     CostFactors: add_users,
 }
 WHY_NOT = {

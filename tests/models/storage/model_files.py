@@ -23,6 +23,7 @@ from fullrank.models.files import load, save
 from fullrank.models.kinds.factors import Factors
 from fullrank.models.kinds.item_item import ItemItem
 from fullrank.models.kinds.item_scores import ItemScores
+from fullrank.models.kinds.item_sequences import ItemSequences
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,7 @@ MODELS = {
     "item_scores": ItemScores(RNG.normal(size=3), TRAIN, Fancy()),
     "dense": ItemItem(RNG.normal(size=(3, 3)).astype(np.float32), TRAIN, Plain()),
     "sparse": SPARSE,
+    "sequences": ItemSequences(csr_array(SIMILAR), np.array([1, 0, 0, 3]), TRAIN, Plain(), recency=0.25),
     "no values": factors(Interactions.of(["x", "y"], [2**53 + 1, -(2**63)])),
     "empty": factors(Interactions.of([], np.empty(0, dtype=np.int64))),
     "catalogue only": factors(Interactions.of([], [], users=Ids([3]), items=Ids(["x"]))),
@@ -83,7 +85,7 @@ MODELS = {
 def content(model: Any) -> dict[str, Any]:
     """Everything a model is, bit by bit."""
     parts: dict[str, Any] = {"kind": type(model), "recipe": model.recipe}
-    for name in ("users", "items", "bias", "similar", "offset", "binary"):
+    for name in ("users", "items", "bias", "similar", "offset", "binary", "moment", "recency"):
         value = getattr(model, name, None)
         arrays = (value.indptr, value.indices, value.data) if isinstance(value, csr_array) else (value,)
         parts[name] = [(a.shape, a.dtype, a.tobytes()) if isinstance(a, np.ndarray) else a for a in arrays]

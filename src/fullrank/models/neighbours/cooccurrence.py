@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from fullrank.arrays import Array, Doubles, Lists, frozen, lists
+from fullrank.arrays import Array, Doubles, Ints, Lists, frozen, lists
 from fullrank.data.interactions import Interactions
 from fullrank.runtime.threads import in_parallel
 
@@ -66,12 +66,7 @@ class Columns:
 
     def parts(self) -> Iterator[tuple[int, int]]:
         """Runs of items with about as much work each: the items of their users; the same for any number of threads."""
-        sizes = np.diff(self.by_user[0])
-        steps = np.add.reduceat(np.append(sizes[self.by_item[1]], 0), self.by_item[0][:-1])
-        until = np.cumsum(np.where(np.diff(self.by_item[0]) > 0, steps, 0) + 1)
-        each = max(STEPS, 8 * len(self), int(until[-1]) // PARTS)
-        edges = np.searchsorted(until, np.arange(each, int(until[-1]), each)) + 1
-        return pairwise(np.unique(np.concatenate([[0], edges, [len(self)]])).tolist())
+        return even_runs(np.diff(self.by_user[0])[self.by_item[1]], self.by_item[0])
 
     def nearest(
         self, first: int, last: int, k: int, *, keep_self: bool, share: bool, shrink: float = 0.0
@@ -81,6 +76,16 @@ class Columns:
 
         given = (self.by_item, self.by_user, self.binary, self.weight, self.length2, shrink, k, keep_self, share)
         return in_pieces(lambda first, *rest: nearest_block(first, last, *given, *rest), first, last, len(self), k)
+
+
+def even_runs(steps: Ints, start: Ints) -> Iterator[tuple[int, int]]:
+    """Runs of items with about as many steps each, from the steps of every entry and where the items start."""
+    n = len(start) - 1
+    each_item = np.add.reduceat(np.append(steps, 0), start[:-1])
+    until = np.cumsum(np.where(np.diff(start) > 0, each_item, 0) + 1)
+    each = max(STEPS, 8 * n, int(until[-1]) // PARTS)
+    edges = np.searchsorted(until, np.arange(each, int(until[-1]), each)) + 1
+    return pairwise(np.unique(np.concatenate([[0], edges, [n]])).tolist())
 
 
 def in_pieces(block: Callable[..., int], first: int, last: int, n: int, k: int) -> Iterator[tuple[Array, ...]]:
