@@ -20,7 +20,7 @@ from fullrank.data.split import Split, by_time, densify, folds, halved, held_out
 
 # recipes, which make models
 from fullrank.models import IterativeRecipe, Model, Recipe
-from fullrank.models import Bestseller, EASE, ItemCF, PersonalFrequency
+from fullrank.models import Bestseller, EASE, ItemCF, PersonalFrequency, RecentItemCF
 from fullrank.models import AllRank, AllRankBinary, IALS, PureSVD
 from fullrank.models import BPR, MFADG, MFAUC
 from fullrank.models import GaussianRank, HistoryBPR, RankLoss, SoftmaxNegatives, SquaredNegatives
@@ -49,7 +49,8 @@ __all__ = [
     "read", "read_attributes", "read_preferences", "read_sessions", "write", "simulate", "sources",
     "Split", "by_time", "densify", "folds", "halved", "held_out_users", "holdout", "leave_last", "repetitions",
     "IterativeRecipe", "Model", "Recipe",
-    "Bestseller", "PersonalFrequency", "EASE", "ItemCF", "AllRank", "AllRankBinary", "IALS", "PureSVD",
+    "Bestseller", "PersonalFrequency", "EASE", "ItemCF", "RecentItemCF",
+    "AllRank", "AllRankBinary", "IALS", "PureSVD",
     "BPR", "MFADG", "MFAUC",
     "GaussianRank", "HistoryBPR", "RankLoss", "SoftmaxNegatives", "SquaredNegatives", "OrdRec", "RSVD", "SVDpp",
     "CCF", "OpportunityCost", "PostFiltered", "PreFiltered", "SessionCost",

@@ -37,7 +37,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rated = fullrank.simulate.ratings(users=56, items=54, density=0.25, seed=1).data
     assert rated.value is not None
     pair = rated.users.names[rated.user], rated.items.names[rated.item]
-    table(folder / "ratings.csv", *pair, rated.value, head="user,item,rating")
+    assert rated.time is not None
+    table(folder / "ratings.csv", *pair, rated.value, rated.time, head="user,item,rating,time")
     table(folder / "events.csv", *pair, head="user,item")
     table(folder / "later.csv", [0, 0, 1, 1], [1, 2, 3, 4], [5, 4, 3, 5], head="user,item,rating")
     offers = fullrank.simulate.sessions(users=56, items=54, seed=1).data
@@ -91,7 +92,7 @@ def test_kept_in_a_file_and_updated(name: str, kind: str, files: Path, tmp_path:
     assert again.scores(everybody).tobytes() == model.scores(everybody).tobytes()
     value = None if model.train.value is None else [5, 1, 3]
     for item in (7, 1000):
-        more = fullrank.Interactions.of([1000, 1000, 1001], [3, item, 7], value)
+        more = fullrank.Interactions.of([1000, 1000, 1001], [3, item, 7], value, [1e9, 2e9, 3e9])
         if kind != "ratings":  # of preferences too
             more = fullrank.Graded.of([1, 1, 2], [3, item, 7], [5, 1, 3], user=[1000, 1000, 1001])
         if name in NOTHING_NEW or (item == 1000 and len(takes(RECIPES[name]())) > 1):
@@ -114,7 +115,7 @@ def test_fitted_on_any_feedback_or_refused_in_a_sentence(
     code, _, err = run(capfd, *given)
     assert code in (0, 65), err
     if code:
-        assert kind == "events" or "lower `relevant`" in err
+        assert kind == "events" or "lower `relevant`" in err or "or use ItemCF" in err
         assert err.startswith("error: ")
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import fullrank
@@ -19,6 +21,7 @@ from fullrank import (
     ItemCF,
     PersonalFrequency,
     PureSVD,
+    RecentItemCF,
 )
 from fullrank.evaluation.rank import rank
 from fullrank.metrics import rr
@@ -43,6 +46,9 @@ SMALL: list[Any] = [
     AllRankBinary(factors=6, sweeps=2, relevant=4, loss="logistic"),
     IALS(factors=6, sweeps=3),
     ItemCF(neighbours=5),
+    ItemCF(neighbours=5, scale=None, shrink=10, user_weight=0.5),
+    RecentItemCF(neighbours=5),
+    RecentItemCF(neighbours=9, recency=0.5, nearness=0, backward=1, shrink=0, relevant=4),
     EASE(reg=20),
     EASE(reg=20, solver="dual"),
     EASE(reg=20, solver="dual", binary=False, relevant=4),
@@ -94,6 +100,8 @@ def test_every_recipe_is_in_the_table_and_checked_here() -> None:
         AllRankBinary(factors=2, relevant=1, loss="logistic", missing_weight=0.2),
         IALS(factors=2),
         ItemCF(),
+        ItemCF(scale=None, shrink=10, user_weight=0.5),
+        RecentItemCF(),
         EASE(reg=1),
         EASE(reg=1, solver="dual"),
         PureSVD(factors=2),
@@ -111,4 +119,5 @@ def test_every_recipe_is_in_the_table_and_checked_here() -> None:
 )
 def test_finds_the_missing_square(recipe: Any) -> None:
     split = checkerboard(50, value=5.0)
-    assert (rr(rank(recipe.fit(split.train), split)) == 1).all()
+    time = np.random.default_rng(0).permutation(len(split.train)).astype("datetime64[us]")
+    assert (rr(rank(recipe.fit(replace(split.train, time=time)), split)) == 1).all()

@@ -1,7 +1,8 @@
 """Items beside each other: products of all pairs of item columns, the nearest of each, and scores from them.
 
 Legend: lists are (start, code, value) of a sparse matrix, by item or by user; where `binary` holds, every entry
-counts 1 and `value` is not read. dot[j] = <x_i, x_j>, length2[j] = <x_j, x_j> (1 for items without any).
+counts 1 and `value` is not read. weight[u] is what user u counts in the products.
+dot[j] = sum over u of weight[u] x_ui x_uj, length2[j] = <x_j, x_j> (1 for items without any).
 """
 
 from __future__ import annotations
@@ -58,26 +59,27 @@ def add_sparse(
 
 
 @kernel
-def _dots(i: int, by_item: Lists, by_user: Lists, binary: bool, dot: Array) -> None:
+def _dots(i: int, by_item: Lists, by_user: Lists, binary: bool, weight: Array, dot: Array) -> None:
     """Add to `dot` the products of item i with all items: its users, and their items."""
     start, item, value = by_user
     for e in range(by_item[0][i], by_item[0][i + 1]):
         u = by_item[1][e]
+        mine = weight[u]
         if binary:
             for f in range(start[u], start[u + 1]):
-                dot[np.uint32(item[f])] += 1
+                dot[np.uint32(item[f])] += mine
         else:
-            mine = np.float64(by_item[2][e])
+            mine *= by_item[2][e]
             for f in range(start[u], start[u + 1]):
                 dot[np.uint32(item[f])] += mine * value[f]
 
 
 @kernel
-def dots_block(first: int, by_item: Lists, by_user: Lists, binary: bool, out: Array) -> None:
+def dots_block(first: int, by_item: Lists, by_user: Lists, binary: bool, weight: Array, out: Array) -> None:
     """Rows first, first + 1, ... of X'X, dense."""
     out[:] = 0
     for row in range(out.shape[0]):
-        _dots(first + row, by_item, by_user, binary, out[row])
+        _dots(first + row, by_item, by_user, binary, weight, out[row])
 
 
 @kernel
@@ -127,18 +129,70 @@ def _sort(x: Array) -> None:
 
 
 @kernel
+def _square(d: float, one: float, other: float, shrink: float) -> float:
+    """The square of d / (sqrt(one other) + shrink); without a shrink equal fractions have equal bits."""
+    if shrink == 0:
+        return d * d / (one * other)
+    s: float = d / (np.sqrt(one * other) + shrink)
+    return s * s
+
+
+@kernel
+def choose(
+    i: int, candidates: int, few: bool, length2: Array, shrink: float, k: int, keep_self: bool, share: bool,
+    dot: Array, key: Array, best: Array, mark: Array, touched: Array, near: Array,
+    total: int, which: Array, cosine2: Array, part: Array,
+) -> int:  # fmt: skip
+    """Write the k nearest of item i from `total` on, and clear `dot` and `mark`; where they end, or -1 without room.
+
+    Candidates are those `touched` where they are `few`, else all items. Of those tied at the k-th place each gets an
+    equal part of the places left (its chance under random choice) where `share` holds, else the first by code get them.
+    Without a shrink cosines are compared as dot_j^2 / length2_j: equal fractions of whole numbers have equal bits, so
+    that ties are exact. With one, or with weighted users, equal sums of equal numbers are ties.
+    """
+    m, own = 0, length2[i] if shrink > 0 else 1.0
+    for c in range(candidates):
+        j = touched[c] if few else np.int32(c)
+        d = dot[j]
+        near[m], key[m] = j, _square(d, own, length2[j], shrink)
+        m += d > 0 and (keep_self or j != i)
+    bar = _bar(key[:m], k, best) if m > k else -1.0
+    kept, above = 0, 0
+    for c in range(m):
+        above += key[c] > bar
+        near[kept] = near[c]
+        kept += key[c] >= bar
+    fits = total + kept <= which.shape[0]
+    if fits:
+        if few:
+            _sort(near[:kept])
+        left = k - above
+        chance = np.float32(left / (kept - above)) if share and kept > above else np.float32(1)
+        for c in range(kept):
+            j = near[c]
+            d = dot[j]
+            tied = _square(d, own, length2[j], shrink) == bar
+            which[total], cosine2[total] = j, _square(d, length2[i], length2[j], shrink)
+            part[total] = chance if tied else np.float32(1)
+            total += share or not tied or left > 0
+            left -= tied
+    for c in range(candidates):
+        j = touched[c] if few else np.int32(c)
+        dot[j], mark[j] = 0, 0
+    return total if fits else -1
+
+
+@kernel
 def nearest_block(
-    first: int, last: int, by_item: Lists, by_user: Lists, binary: bool, length2: Array,
+    first: int, last: int, by_item: Lists, by_user: Lists, binary: bool, weight: Array, length2: Array, shrink: float,
     k: int, keep_self: bool, share: bool,
     dot: Array, key: Array, best: Array, mark: Array, touched: Array, near: Array,
     end: Array, which: Array, cosine2: Array, part: Array,
 ) -> int:  # fmt: skip
     """For items first..last-1 the k of largest cosine above 0, sorted by code: which, squared cosine, part.
 
-    Of those tied at the k-th place each gets an equal part of the places left (its chance under random
-    choice) where `share` holds, else the first by code get them. Cosines are compared as dot_j^2 / length2_j:
-    equal fractions of whole numbers have equal bits, so that ties are exact. Neighbours of item i end at
-    end[i - first]. Returns the item to go on with once `which`, which has room for one item at least, is full.
+    How they are chosen and what a part is: `choose`. Neighbours of item i end at end[i - first]. Returns the item to
+    go on with once `which`, which has room for one item at least, is full.
     `dot` and `mark` (items) come and stay 0; `key`, `touched`, `near` (items + 1) and `best` (2 k) are for work.
     """
     n, total = length2.shape[0], 0
@@ -147,38 +201,14 @@ def nearest_block(
         for e in range(by_item[0][i], by_item[0][i + 1]):
             steps += by_user[0][by_item[1][e] + 1] - by_user[0][by_item[1][e]]
         few = 8 * steps < n
-        _dots(i, by_item, by_user, binary, dot)
+        _dots(i, by_item, by_user, binary, weight, dot)
         candidates = _touch(i, by_item, by_user, mark, touched) if few else n
-        m = 0
-        for c in range(candidates):
-            j = touched[c] if few else np.int32(c)
-            d = dot[j]
-            near[m], key[m] = j, d * d / length2[j]
-            m += d > 0 and (keep_self or j != i)
-        bar = _bar(key[:m], k, best) if m > k else -1.0
-        kept, above = 0, 0
-        for c in range(m):
-            above += key[c] > bar
-            near[kept] = near[c]
-            kept += key[c] >= bar
-        fits = total + kept <= which.shape[0]
-        if fits:
-            if few:
-                _sort(near[:kept])
-            left = k - above
-            chance = np.float32(left / (kept - above)) if share and kept > above else np.float32(1)
-            for c in range(kept):
-                j = near[c]
-                d = dot[j]
-                tied = d * d / length2[j] == bar
-                which[total], cosine2[total] = j, d * d / (length2[i] * length2[j])
-                part[total] = chance if tied else np.float32(1)
-                total += share or not tied or left > 0
-                left -= tied
-            end[i - first] = total
-        for c in range(candidates):
-            j = touched[c] if few else np.int32(c)
-            dot[j], mark[j] = 0, 0
-        if not fits:
+        until = choose(
+            i, candidates, few, length2, shrink, k, keep_self, share, dot, key, best, mark, touched, near,
+            total, which, cosine2, part,
+        )  # fmt: skip
+        if until < 0:
             return i
+        total = until
+        end[i - first] = total
     return last

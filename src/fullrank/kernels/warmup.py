@@ -22,6 +22,7 @@ from fullrank.kernels.ordered_add import add_to_rows
 from fullrank.kernels.preference_pairs import enumerate_pairs
 from fullrank.kernels.random import alias_table
 from fullrank.kernels.sampled_ranks import sample_block, sample_pairs_block
+from fullrank.kernels.sequences import followers_block
 from fullrank.kernels.sgd_history import history_gradients
 from fullrank.kernels.sgd_pairs import deal, pair_cell
 from fullrank.kernels.sgd_preferences import descend_preferences, move_items
@@ -85,16 +86,26 @@ def _levels() -> None:
 
 def _neighbours() -> None:
     start, code, value = np.array([0, 1]), np.zeros(1, dtype=np.int32), np.ones(1, dtype=np.float32)
-    length2, similar = np.ones(1), np.ones((1, 1), dtype=np.float32)
-    for array in (start, code, value, length2, similar):
+    weight, length2, similar = np.ones(1), np.ones(1), np.ones((1, 1), dtype=np.float32)
+    for array in (start, code, value, weight, length2, similar):
         array.flags.writeable = False
     lists, out = (start, code, value), np.zeros((1, 1), dtype=np.float32)
     add_dense(code, *lists, True, similar, out)
     add_sparse(code, *lists, True, *lists, out)
-    dots_block(0, lists, lists, True, np.zeros((1, 1)))
+    dots_block(0, lists, lists, True, weight, np.zeros((1, 1)))
     work = np.zeros(1), np.empty(2), np.empty(2), np.zeros(1, np.uint8), np.empty(2, np.int32), np.empty(2, np.int32)
     nearest = np.zeros(1, np.int64), np.empty(1, np.int32), np.empty(1), np.empty(1, np.float32)
-    nearest_block(0, 1, lists, lists, True, length2, 1, True, True, *work, *nearest)
+    nearest_block(0, 1, lists, lists, True, weight, length2, 0.0, 1, True, True, *work, *nearest)
+
+
+def _sequences() -> None:
+    start, code, at, place = np.array([0, 1]), np.zeros(1, np.int32), np.zeros(1, np.int64), np.zeros(1, np.int32)
+    fade, counts = np.ones(1), np.ones(1)
+    for array in (start, code, at, place, fade, counts):
+        array.flags.writeable = False
+    work = np.zeros(1), np.empty(2), np.empty(2), np.zeros(1, np.uint8), np.empty(2, np.int32), np.empty(2, np.int32)
+    nearest = np.zeros(1, np.int64), np.empty(1, np.int32), np.empty(1), np.empty(1, np.float32)
+    followers_block(0, 1, (start, code, at), (start, code, place), fade, 1.0, counts, 0.0, 1, *work, *nearest)
 
 
 def _people() -> None:
@@ -209,6 +220,7 @@ KERNELS: dict[str, Callable[[], None]] = {
     "expected worth of levels": _levels,
     "neighbours of items": _neighbours,
     "people of items": _people,
+    "items that follow items": _sequences,
     "rows of factors": _rows,
     "pairs of items": _pairwise,
     "people by what they did": _history,

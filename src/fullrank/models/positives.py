@@ -15,8 +15,8 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from fullrank.arrays import Codes, Csr, Floats, stored
-from fullrank.data.canonical import highest_reached
+from fullrank.arrays import Bools, Codes, Csr, Floats, stored
+from fullrank.data.canonical import at_least, highest_reached
 from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError, check, is_number
 
@@ -51,6 +51,14 @@ def positives(recipe: OneClass, train: Interactions) -> Interactions:
     if len(train) and not len(rows):
         raise DataError(f"{name}: no value is at or above {given}; lower `relevant`.")
     return rows
+
+
+def positive_rows(relevant: Relevant, train: Interactions) -> Bools:
+    """Which rows count."""
+    least = threshold(relevant, train)
+    if least is None or train.value is None:
+        return np.ones(len(train), dtype=bool)
+    return at_least(train.value, least, train.user, train.n_users)
 
 
 def threshold(relevant: Relevant, train: Interactions) -> float | Floats | None:

@@ -12,6 +12,7 @@ from fullrank.models.neighbours.bestseller import Bestseller
 from fullrank.models.neighbours.ease import EASE
 from fullrank.models.neighbours.itemcf import ItemCF
 from fullrank.models.neighbours.personal import PersonalFrequency
+from fullrank.models.neighbours.recent import RecentItemCF
 from fullrank.models.pairwise.bpr import BPR
 from fullrank.models.pairwise.mfadg import MFADG, MFAUC
 from fullrank.models.preferences.ccf import CCF
@@ -28,6 +29,7 @@ RECIPES: dict[str, type] = {
     "AllRankBinary": AllRankBinary,
     "IALS": IALS,
     "ItemCF": ItemCF,
+    "RecentItemCF": RecentItemCF,
     "EASE": EASE,
     "PureSVD": PureSVD,
     "BPR": BPR,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,9 +14,16 @@ from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError
 from fullrank.models.kinds.model import Model
 
+Order: TypeAlias = NDArray[np.intp]
+
 
 def merge(old: Interactions, new: Interactions) -> Interactions:
     """Both, over the ids of both; of a pair in both the new value counts."""
+    return merge_rows(old, new)[0]
+
+
+def merge_rows(old: Interactions, new: Interactions) -> tuple[Interactions, Order]:
+    """Both, and which row each is: numbered from 0 through the new ones, then the old ones."""
     if (old.value is None) != (new.value is None):
         raise DataError("the new feedback has values and the model's has none, or the other way round; give the same.")
     users, items = old.users.union(new.users.names), old.items.union(new.items.names)
@@ -28,7 +37,7 @@ def merge(old: Interactions, new: Interactions) -> Interactions:
     pair = user.astype(np.int64) * len(items) + item
     kept = np.unique(pair, return_index=True)[1]  # of equal pairs the first: the new one
     value = None if old.value is None or new.value is None else np.concatenate([new.value, old.value])[kept]
-    return Interactions(user[kept], item[kept], value, None, users, items)
+    return Interactions(user[kept], item[kept], value, None, users, items), kept
 
 
 def move_rows(rows: Floats, old: Ids, new: Ids) -> NDArray[np.float32]:

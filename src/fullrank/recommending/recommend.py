@@ -59,7 +59,7 @@ def recommend(
     Without the items they have seen (`exclude="seen"`), without those named, or with everything (None); `only`
     chooses among these items. Somebody unknown gets what is popular, and so does somebody for whom all scores are
     equal; the result says so. Of equal scores the more popular item is first. In a history of items without values
-    each is taken as liked.
+    each is taken as liked; to models for which order counts (RecentItemCF) the last given is the latest.
     """
     check_integer("n", n, 1)
     if (user is None) == (history is None):
@@ -79,7 +79,9 @@ def _scores(model: Model, user: Name | None, history: History | None) -> tuple[t
     if history is not None:
         codes, values = history_of(history, model.train.items, lambda: liked(model.recipe, model.train))
         if len(codes):
-            return _newcomer(model, codes, values), codes, ""
+            by_item = np.argsort(codes)
+            order = slice(None) if getattr(model, "ordered", False) else by_item
+            return _newcomer(model, codes[order], values[order]), codes[by_item], ""
     elif user in model.train.users:
         code = model.train.users.code(user)  # type: ignore[arg-type]
         first, end = model.train.starts[code], model.train.starts[code + 1]
@@ -140,7 +142,7 @@ def _hidden(
 
 
 def history_of(history: History, items: Ids, value: Callable[[], float] = lambda: 1.0) -> tuple[Codes, Floats]:
-    """The codes and values of a history, sorted by item; an unknown or repeated item is an error that names it.
+    """The codes and values of a history, in its order; an unknown or repeated item is an error that names it.
 
     Items that come without values have what `value` gives.
     """
@@ -152,8 +154,7 @@ def history_of(history: History, items: Ids, value: Callable[[], float] = lambda
     values = np.array(list(named.values()), dtype=np.float32)
     if not np.isfinite(values).all():
         raise DataError("a value of the history is NaN or infinite; give finite numbers.")
-    order = np.argsort(codes)
-    return codes[order], values[order]
+    return codes, values
 
 
 def _best(scores: NDArray[Any], near: Near, hidden: Codes, n: int, order: Codes) -> tuple[Codes, NDArray[np.float64]]:

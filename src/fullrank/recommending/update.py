@@ -16,11 +16,12 @@ from fullrank.models.kinds.factors import Factors
 from fullrank.models.kinds.history_factors import HistoryFactors
 from fullrank.models.kinds.item_item import ItemItem
 from fullrank.models.kinds.item_scores import ItemScores
+from fullrank.models.kinds.item_sequences import ItemSequences, moments
 from fullrank.models.kinds.model import Model
 from fullrank.models.kinds.ordinal_factors import OrdinalFactors
 from fullrank.models.kinds.own_items import OwnItems
 from fullrank.models.preferences.filters import Contextual, Filtered
-from fullrank.recommending.merging import merge, move_rows, need_interactions
+from fullrank.recommending.merging import merge, merge_rows, move_rows, need_interactions
 from fullrank.recommending.update_costs import add_users
 from fullrank.runtime.threads import one_blas_thread
 
@@ -37,6 +38,8 @@ def update(model: Updated, more: Feedback) -> Updated:
       bias 0 until the model is fitted again.
     - `ItemItem`, `DualItemItem`, `ItemScores` and `OwnItems` (EASE, ItemCF, Bestseller, PersonalFrequency): what the
       recipe makes of old and new feedback together.
+    - `ItemSequences` (RecentItemCF): the same; new rows are later than all that the model knows, in the order of their
+      times.
     - `CostFactors` (OpportunityCost, SessionCost, CCF): users of the batch as `fold_in` finds them; items stay as they
       are and new ones are refused. Of sessions and preferences, which a model does not keep, users have to be new too.
 
@@ -94,6 +97,16 @@ def _refit(model: ItemItem | DualItemItem | ItemScores | OwnItems, more: Feedbac
     return model.recipe.fit(merge(model.train, need_interactions(model, more)))
 
 
+def _refit_in_order(model: ItemSequences, more: Feedback) -> ItemSequences:
+    """The same where there is an order: a model keeps no times, so what is new comes after all it knows."""
+    new = need_interactions(model, more)
+    if new.time is None:
+        raise DataError(f"{type(model.recipe).__name__}: the new feedback has no times to order it by; give them.")
+    train, rows = merge_rows(model.train, new)
+    later = moments(new.user, new.time.view(np.int64)) + 1 + model.moment.max(initial=0)
+    return model.recipe.fit_in_order(train, moments(train.user, np.concatenate([later, model.moment])[rows]))
+
+
 HOW: dict[type, Callable[[Any, Feedback], Any]] = {
     Factors: _solve,
     HistoryFactors: _keep_vectors,
@@ -101,6 +114,7 @@ HOW: dict[type, Callable[[Any, Feedback], Any]] = {
     DualItemItem: _refit,
     ItemScores: _refit,
     OwnItems: _refit,
+    ItemSequences: _refit_in_order,
     CostFactors: add_users,
 }
 WHY_NOT = {

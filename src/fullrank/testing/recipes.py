@@ -78,7 +78,8 @@ def _check_repeatable(
     shuffled = np.random.default_rng(0).permutation(len(train))
     user, item = train.users.names[train.user[shuffled]], train.items.names[train.item[shuffled]]
     value = None if train.value is None else train.value[shuffled]
-    same = Interactions.of(user, item, value, users=train.users, items=train.items)
+    time = None if train.time is None else train.time[shuffled]
+    same = Interactions.of(user, item, value, time, users=train.users, items=train.items)
     for count, data in ((1, train), (2, same), (4, train)):
         with _use_threads(count):
             save(recipe.fit(data, seed=7), path.with_name("again.fr"), recipes=recipes, overwrite=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -57,9 +58,11 @@ def chances(s: Dense, k: int | None, ties: str) -> Dense:
 def definition(recipe: ItemCF, data: Interactions) -> Dense:
     """s_ij with scored items as rows, from the docstring."""
     x = matrix(data, recipe.binary)
-    dots = x.T @ x
-    length = np.sqrt(np.diag(dots))
-    cosine = np.maximum(dots, 0) / np.where(np.outer(length, length) > 0, np.outer(length, length), 1)
+    taken = np.bincount(data.user, minlength=data.n_users)
+    dots = x.T @ (x * np.maximum(taken, 1.0)[:, None] ** -recipe.user_weight)
+    length = np.sqrt((x * x).sum(axis=0))
+    lengths = np.where(np.outer(length, length) > 0, np.outer(length, length), 1)
+    cosine = np.maximum(dots, 0) / (lengths + recipe.shrink)
     if not recipe.keep_self:
         np.fill_diagonal(cosine, 0)
     s = cosine**recipe.power
@@ -82,6 +85,8 @@ def same_bytes(one: ItemItem, other: ItemItem) -> bool:
     return all(getattr(a, part).tobytes() == getattr(b, part).tobytes() for part in ("indptr", "indices", "data"))
 
 
+FAIR = ItemCF(neighbours=5, scale=None, shrink=10, user_weight=0.5)
+ORDERLESS = [KRICHENE_Y, KRICHENE_Z, FAIR, ItemCF(neighbours=3, voters=4), ItemCF(2, 5, binary=False)]
 LIMITS = [(None, None), (1, None), (3, None), (None, 2), (4, 3), (1000, None)]
 
 
@@ -97,6 +102,40 @@ def test_is_its_definition(kind: str, neighbours: int | None, voters: int | None
         np.testing.assert_allclose(dense(model), expected.T, atol=2e-6, err_msg=str(recipe))
         scores = matrix(data, binary) @ expected.T
         np.testing.assert_allclose(model.scores(np.arange(data.n_users)), scores, atol=2e-5)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse", "signed"])
+@pytest.mark.parametrize(("shrink", "user_weight"), [(3.0, 0.0), (0.0, 0.5), (10, 0.5), (0.5, 1)])
+def test_is_its_definition_with_a_shrink_and_weighted_users(kind: str, shrink: float, user_weight: float) -> None:
+    data = feedback(kind)
+    limits = LIMITS[:1] if kind == "sparse" and not shrink else LIMITS  # weighted sums tie there but for rounding
+    for (neighbours, voters), scale, binary, ties in product(limits, ("unit", None), (True, False), ("share", "first")):
+        recipe = ItemCF(1.5, neighbours, voters, scale=scale, ties=ties, binary=binary, shrink=shrink,
+                        user_weight=user_weight)  # type: ignore[arg-type]  # fmt: skip
+        expected = definition(recipe, data)
+        np.testing.assert_allclose(dense(recipe.fit(data)), expected.T, atol=2e-6, err_msg=str(recipe))
+
+
+def test_a_shrink_and_weighted_users_by_hand() -> None:
+    """Ann took both and two more, Bob both: 4^-1/2 + 2^-1/2 over 2 + 3; both lengths are sqrt(2) as ever."""
+    data = Interactions.of(["ann"] * 4 + ["bob"] * 2, [0, 1, 2, 3, 0, 1])
+    similar = ItemCF(neighbours=1, scale=None, shrink=3, user_weight=0.5).fit(data).similar.toarray()
+    assert similar[0, 1] == similar[1, 0] == pytest.approx((1 / 2 + 1 / np.sqrt(2)) / (2 + 3))
+
+
+def test_only_what_counts_makes_a_user_count_less() -> None:
+    """Ann's two dislikes are no positives of hers."""
+    data = Interactions.of(["ann"] * 4, [0, 1, 2, 3], [5, 5, 1, 1])
+    similar = ItemCF(neighbours=1, scale=None, relevant=4, user_weight=1).fit(data).similar.toarray()
+    assert similar[0, 1] == pytest.approx(1 / 2)
+
+
+def test_neither_shrink_nor_weights_are_the_plain_cosine_to_the_bit() -> None:
+    for kind, k in product(("dense", "sparse", "signed"), (None, 4)):
+        plain, zero = (
+            ItemCF(neighbours=k, **more).fit(feedback(kind)) for more in ({}, {"shrink": 0, "user_weight": 0})
+        )
+        assert same_bytes(plain, zero)
 
 
 def test_no_limit_is_a_limit_of_all_items() -> None:
@@ -128,7 +167,7 @@ def test_equal_cosines_of_different_counts_are_ties() -> None:
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
-@pytest.mark.parametrize("recipe", [KRICHENE_Y, KRICHENE_Z, ItemCF(neighbours=3, voters=4), ItemCF(2, 5, binary=False)])
+@pytest.mark.parametrize("recipe", ORDERLESS)
 def test_nothing_depends_on_the_order_of_items(recipe: ItemCF, kind: str) -> None:
     data = feedback(kind)
     order = np.random.default_rng(1).permutation(data.n_items)
@@ -142,7 +181,7 @@ def test_nothing_depends_on_the_order_of_items(recipe: ItemCF, kind: str) -> Non
 def test_same_bytes_for_any_threads_parts_and_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     before = fullrank.threads()
     for kind, recipe in product(
-        ("dense", "sparse"), (KRICHENE_Y, KRICHENE_Z, ItemCF(neighbours=2, voters=3, binary=False))
+        ("dense", "sparse"), (KRICHENE_Y, KRICHENE_Z, FAIR, ItemCF(neighbours=2, voters=3, binary=False))
     ):
         data = feedback(kind)
         shuffled = np.random.default_rng(2).permutation(len(data))
@@ -206,7 +245,8 @@ def test_each_kernel_has_one_signature() -> None:
 
     list(warmup())
     split = fullrank.holdout(feedback("signed"), 0.3)
-    for recipe in (KRICHENE_Y, KRICHENE_Z, ItemCF(voters=2, binary=False), ItemCF(neighbours=None, binary=False)):
+    every = (KRICHENE_Y, KRICHENE_Z, ItemCF(voters=2, binary=False), ItemCF(neighbours=None, binary=False), FAIR)
+    for recipe in (*every, replace(FAIR, shrink=10), replace(FAIR, user_weight=1, neighbours=None)):
         model = recipe.fit(split.train)
         fullrank.rank(model, split)
         model.scores([1, 2])  # type: ignore[arg-type]
@@ -220,7 +260,7 @@ def test_each_kernel_has_one_signature() -> None:
 
 
 @pytest.mark.parametrize(
-    "recipe", [KRICHENE_Y, KRICHENE_Z, ItemCF(), ItemCF(scale=None), ItemCF(scale="sum"), ItemCF(voters=5)]
+    "recipe", [KRICHENE_Y, KRICHENE_Z, ItemCF(), ItemCF(scale=None), ItemCF(scale="sum"), ItemCF(voters=5), FAIR]
 )
 def test_finds_the_missing_square(recipe: ItemCF) -> None:
     for split in (checkerboard(50), checkerboard(51, value=4)):
@@ -269,6 +309,10 @@ def test_too_many_items_are_refused_beforehand(monkeypatch: pytest.MonkeyPatch) 
         ({"ties": "last"}, "'share' or 'first'. Got 'last'"),
         ({"keep_self": 1}, "True or False. Got 1"),
         ({"binary": None}, "True or False. Got None"),
+        ({"shrink": -1}, "a number >= 0. Got -1"),
+        ({"shrink": float("inf")}, "a number >= 0. Got inf"),
+        ({"user_weight": float("nan")}, "a number >= 0. Got nan"),
+        ({"user_weight": True}, "a number >= 0. Got True"),
     ],
 )
 def test_bad_parameters(wrong: dict[str, Any], must_be: str) -> None:

@@ -24,6 +24,7 @@ from fullrank.models.kinds.dual_item_item import DualItemItem
 from fullrank.models.kinds.factors import Factors
 from fullrank.models.kinds.item_item import ItemItem
 from fullrank.models.kinds.item_scores import ItemScores
+from fullrank.models.kinds.item_sequences import ItemSequences
 from fullrank.models.kinds.own_items import OwnItems
 
 
@@ -78,6 +79,7 @@ MODELS = {
     "sparse": SPARSE,
     "dual": DualItemItem(RNG.normal(size=(3, 3)), np.full(3, 0.5), TRAIN, Plain(), 2.5, binary=False),
     "own items": OwnItems(RNG.normal(size=3), TRAIN, Plain()),
+    "sequences": ItemSequences(csr_array(SIMILAR), np.array([1, 0, 0, 3]), TRAIN, Plain(), recency=0.25),
     "no values": factors(Interactions.of(["x", "y"], [2**53 + 1, -(2**63)])),
     "empty": factors(Interactions.of([], np.empty(0, dtype=np.int64))),
     "catalogue only": factors(Interactions.of([], [], users=Ids([3]), items=Ids(["x"]))),
@@ -87,7 +89,8 @@ MODELS = {
 def content(model: Any) -> dict[str, Any]:
     """Everything a model is, bit by bit."""
     parts: dict[str, Any] = {"kind": type(model), "recipe": model.recipe}
-    for name in ("users", "items", "bias", "similar", "weights", "unexplained", "offset", "reg", "binary"):
+    arrays_of = ("users", "items", "bias", "similar", "weights", "unexplained", "moment")
+    for name in (*arrays_of, "offset", "reg", "binary", "recency"):
         value = getattr(model, name, None)
         arrays = (value.indptr, value.indices, value.data) if isinstance(value, csr_array) else (value,)
         parts[name] = [(a.shape, a.dtype, a.tobytes()) if isinstance(a, np.ndarray) else a for a in arrays]

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from fullrank.arrays import Doubles, Floats, Lists, lists, row_blocks
+from fullrank.arrays import Doubles, Floats, Lists, frozen, lists, row_blocks
 from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError, check, is_number
 from fullrank.models.kinds.dual_item_item import DualItemItem, people_of_items
@@ -96,7 +96,7 @@ class EASE(Recipe[Interactions, ItemItem | DualItemItem]):
 def _between(rows: Interactions, people: Lists, binary: bool) -> Columns:
     """The rows of the people with any, in the place of columns: what they have in common is a product of two."""
     some = rows.by_user()[np.flatnonzero(np.diff(rows.starts))]
-    return Columns(lists(some), people, binary, np.ones(some.shape[0]))
+    return Columns(lists(some), people, binary, frozen(np.ones(rows.n_items)), np.ones(some.shape[0]))
 
 
 def _self_products(people: Lists, swept: Doubles) -> Doubles:

@@ -8,11 +8,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.arrays import Array, Floats
+from fullrank.arrays import Array, Doubles, Floats
 from fullrank.data.interactions import Interactions
 from fullrank.errors import check, check_integer, is_number
 from fullrank.models.kinds.item_item import ItemItem
-from fullrank.models.neighbours.cooccurrence import Columns
+from fullrank.models.neighbours.cooccurrence import Columns, joined
 from fullrank.models.positives import Relevant, check_relevant, positives
 from fullrank.models.protocols import Recipe, need_feedback
 from fullrank.runtime.memory import check_fits
@@ -23,10 +23,11 @@ from fullrank.runtime.threads import in_parallel
 class ItemCF(Recipe[Interactions, ItemItem]):
     """Cosine similarity of items over users, to a power, summed over a user's (Krichene and Rendle 2020, Eq. 29, 30).
 
-        s_ij = max(0, <x_i, x_j> / (|x_i| |x_j|))^power        score(u, i) = sum over u's items j of s_ij
+        s_ij = max(0, <x_i, x_j> / (|x_i| |x_j| + shrink))^power        score(u, i) = sum over u's items j of s_ij
 
-    x_i is 1 for everybody who took item i (`binary`; the cosine is n_ij / sqrt(n_i n_j) then), or holds their values,
-    which then weigh the sum too. `keep_self`, `neighbours` and `voters`, `scale` act on s in this order.
+    <x_i, x_j> is the sum over users u of n_u^-user_weight x_ui x_uj; n_u is how many positives u has. x_i for
+    everybody who took item i (`binary`; without the two, the cosine is n_ij / sqrt(n_i n_j) then), or holds their
+    values, which then weigh the sum too. `keep_self`, `neighbours` and `voters`, `scale` act on s in this order.
     `KRICHENE_Y` and `KRICHENE_Z` are recommenders Y and Z of that paper, with the choices that give its numbers.
     """
 
@@ -52,6 +53,11 @@ class ItemCF(Recipe[Interactions, ItemItem]):
     #: What counts as positive: values at or above a number, above a share of all ("30%") or the person's "own mean";
     #: None: all that was observed, whatever its value.
     relevant: Relevant = None
+    #: Added to the product of the lengths, from 0: pairs that few people took lose, e.g. 10. It wants `scale=None`.
+    shrink: float = 0.0
+    #: A user with n positives counts n^-user_weight in the products, from 0 (everybody alike): with 0.5, those who took
+    #: nearly everything say less about each pair. The lengths stay as they are.
+    user_weight: float = 0.0
 
     def __post_init__(self) -> None:
         check("power", self.power, is_number(self.power) and 0 < self.power < np.inf, "a number > 0")
@@ -62,12 +68,15 @@ class ItemCF(Recipe[Interactions, ItemItem]):
         check("ties", self.ties, self.ties in ("share", "first"), "'share' or 'first'")
         for name in ("keep_self", "binary"):
             check(name, getattr(self, name), isinstance(getattr(self, name), bool), "True or False")
+        for name in ("shrink", "user_weight"):
+            given = getattr(self, name)
+            check(name, given, is_number(given) and 0 <= given < np.inf, "a number >= 0")
         check_relevant(self)
 
     def fit(self, train: Interactions, seed: int = 0) -> ItemItem:
         """Similarities of all items, or of near ones only; there is no chance in them: `seed` changes nothing."""
         need_feedback(self, train)
-        columns = Columns.of(positives(self, train), self.binary)
+        columns = Columns.of(positives(self, train), self.binary, self.user_weight)
         limited = self.neighbours is not None or self.voters is not None
         similar = self._near(columns) if limited else self._all(columns)
         return ItemItem(similar, train, self, binary=self.binary)
@@ -88,19 +97,16 @@ class ItemCF(Recipe[Interactions, ItemItem]):
 
     def _nearest(self, columns: Columns, k: Any, chances: bool = False) -> Any:
         """The k nearest of every item: s times its chance to be among them, or that chance alone."""
-        from scipy.sparse import csr_array
 
         def work(part: tuple[int, int]) -> list[tuple[Array, ...]]:
-            nearest = columns.nearest(*part, min(k, len(columns)), keep_self=self.keep_self, share=self.ties == "share")
+            kept = {"keep_self": self.keep_self, "share": self.ties == "share"}
+            nearest = columns.nearest(*part, min(k, len(columns)), **kept, shrink=float(self.shrink))
             return [
                 (sizes, which.copy(), chance.copy() if chances else self._raise(cosine2) * chance)
                 for sizes, which, cosine2, chance in nearest
             ]
 
-        pieces = [some for several in in_parallel(work, columns.parts()) for some in several]
-        sizes, which, value = (np.concatenate(column) for column in zip(*pieces, strict=True))
-        start = np.append(0, np.cumsum(sizes)).astype(np.int32 if len(which) < 2**31 else np.int64)
-        return csr_array((value, which, start), shape=(len(columns), len(columns)))
+        return joined(in_parallel(work, columns.parts()), len(columns))
 
     def _all(self, columns: Columns) -> Floats:
         """Dense, row j and column i."""
@@ -110,7 +116,7 @@ class ItemCF(Recipe[Interactions, ItemItem]):
 
         def work(rows: slice) -> NDArray[np.float64]:
             dot = np.maximum(columns.dots(rows), 0)
-            cosine2 = dot * dot / (columns.length2[rows, None] * columns.length2)
+            cosine2 = self._square(dot, columns.length2[rows, None] * columns.length2)
             if not self.keep_self:
                 cosine2[np.arange(len(dot)), np.arange(rows.start, rows.stop)] = 0
             similar[rows] = self._raise(cosine2)
@@ -122,6 +128,12 @@ class ItemCF(Recipe[Interactions, ItemItem]):
             factor = self._factor(total)
             in_parallel(lambda rows: np.multiply(similar[rows], factor, out=similar[rows]), columns.rows())
         return similar
+
+    def _square(self, dot: Doubles, lengths2: Doubles) -> Doubles:
+        """The squared cosine, shrunk; without a shrink in as few steps as there may be."""
+        if self.shrink == 0:
+            return dot * dot / lengths2
+        return np.square(dot / (np.sqrt(lengths2) + self.shrink))
 
     def _raise(self, cosine2: NDArray[np.float64]) -> Floats:
         return (cosine2 ** (self.power / 2)).astype(np.float32)

@@ -132,6 +132,11 @@ class Filtered(Model):
         object.__setattr__(self, "train", self.model.train)
         object.__setattr__(self, "recipe", self.model.recipe)
 
+    @property
+    def ordered(self) -> bool:
+        """Whether the order of a history counts to the model."""
+        return bool(getattr(self.model, "ordered", False))
+
     def exact_scores(self, users: Codes) -> Array:
         """The scores of known users (codes) by which they are ranked, as exact as the model's own."""
         return self._lower(exact_scores_of(self.model, users))

@@ -20,6 +20,7 @@ from fullrank.models.kinds.factors import Factors
 from fullrank.models.kinds.history_factors import HistoryFactors
 from fullrank.models.kinds.item_item import ItemItem
 from fullrank.models.kinds.item_scores import ItemScores
+from fullrank.models.kinds.item_sequences import ItemSequences
 from fullrank.models.kinds.model import Model
 from fullrank.models.kinds.ordinal_factors import OrdinalFactors
 from fullrank.models.kinds.own_items import OwnItems
@@ -38,6 +39,7 @@ HISTORY: Parts = (
     ({"seen_start": "I64 users+1", "seen_item": "I32 rows"},),
     ({"seen_value": "F32 rows"}, {}),
 )
+SPARSE: Form = {"similar_start": "I64 items+1", "similar_index": "I32 entries", "similar_value": "F32 entries"}
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ KINDS = {
         ItemItem,
         ((
             {"similar": "F32 items items"},
-            {"similar_start": "I64 items+1", "similar_index": "I32 entries", "similar_value": "F32 entries"},
+            SPARSE,
         ),),
         {"binary": bool},
     ),
@@ -104,6 +106,7 @@ KINDS = {
         {"reg": float, "binary": bool},
     ),
     "own_items": Kind(OwnItems, (({"items": "F32 items"},),)),
+    "item_sequences": Kind(ItemSequences, ((SPARSE,), ({"moment": "I32 rows"},)), {"recency": float}),
 }  # fmt: skip
 
 
@@ -214,7 +217,8 @@ def model_from(manifest: Manifest, arrays: Arrays, recipes: Recipes) -> Model:
     train = history_from(history)
     own = {name: array for name, array in arrays.items() if name not in names}
     if "similar_start" in own:
-        own = {"similar": _sparse("similar", own, train.n_items)}
+        similar = _sparse("similar", own, train.n_items)
+        own = {name: array for name, array in own.items() if name not in SPARSE} | {"similar": similar}
     if kind.parts is None:
         own = {"parameters": own}  # type: ignore[dict-item]
     made: Model = kind.model(
