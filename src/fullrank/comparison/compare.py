@@ -45,6 +45,7 @@ def compare(
     seed: int = 0,
     kind: str | None = None,
     exclude: Literal["train"] | None = "train",
+    repeat: bool = False,
     sampled: int = 100,
     title: str = "",
     titles: Titles = (),
@@ -58,7 +59,7 @@ def compare(
     Parameters
     ----------
     data
-        Ratings, events, sessions or preferences, or a `Split` of them.
+        Ratings, events, sessions or preferences, or a `Split` of them. `Events` where people take an item again.
     recipes
         Names, recipes, or both by the name they are to have; by default those that suit the data.
     split
@@ -77,6 +78,8 @@ def compare(
         looks like.
     exclude
         "train" leaves what somebody has seen out of their candidates, None does not.
+    repeat
+        Of `Events`: whether what somebody had before stays a candidate, and counts where it was held out again.
     sampled
         Among how many sampled candidates models are ranked to show what that does.
     title
@@ -103,10 +106,13 @@ def compare(
     if tune:
         need_optuna()
     setting = make_setting(
-        data, split=split, relevant=relevant, metrics=metrics, kind=kind, exclude=exclude, seed=seed, titles=titles,
-        truth=truth,
+        data, split=split, relevant=relevant, metrics=metrics, kind=kind, exclude=exclude, repeat=repeat, seed=seed,
+        titles=titles, truth=truth,
     )  # fmt: skip
-    named = name_recipes(recipes) if recipes is not None else defaults.recipes(setting.kind, setting.relevant)
+    if recipes is None:
+        named = defaults.recipes(setting.kind, setting.relevant, setting.split.overlaps)
+    else:
+        named = name_recipes(recipes)
     _ = setting.judged  # nothing to judge is told before anything is fitted
     folder = None if out is None else output_folder(Path(out))
     if folder is not None and not overwrite:
@@ -204,6 +210,7 @@ def _summarise_split(setting: Setting, result: Result) -> SplitSummary:
     return SplitSummary(
         split.how, {name: len(part) for name, part in rows.items() if part is not None}, len(result),
         dict(about.skipped), about.relevant, candidates, about.excluded,
+        None if split.repeats is None else split.repeats.share,
     )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from fullrank.comparison.naming import AnyRecipe
 from fullrank.data.canonical import highest_reached
+from fullrank.data.events import Events
 from fullrank.data.feedback import Feedback
 from fullrank.data.interactions import Interactions
 from fullrank.models.asymmetric.gaussian import GaussianRank
@@ -19,6 +20,7 @@ from fullrank.models.preferences.ccf import CCF
 from fullrank.models.preferences.opportunity import OpportunityCost
 from fullrank.models.preferences.session_cost import SessionCost
 from fullrank.models.ratings.rsvd import RSVD
+from fullrank.models.recipes import RECIPES
 
 RELEVANT_SHARE = 0.15  # of the values are at or above the threshold, at least
 
@@ -30,8 +32,8 @@ METRICS = {
 }
 
 
-def recipes(kind: str, relevant: float | None) -> dict[str, AnyRecipe]:
-    """The recipes that are compared, by name."""
+def recipes(kind: str, relevant: float | None, repeat: bool = False) -> dict[str, AnyRecipe]:
+    """The recipes that are compared, by name; where people may take an item again, also what they take most."""
     threshold: dict[str, Any] = {} if relevant is None else {"relevant": relevant}
     if kind == "ratings":
         return {
@@ -51,6 +53,7 @@ def recipes(kind: str, relevant: float | None) -> dict[str, AnyRecipe]:
             "BPR": BPR(),
             "MFADG": MFADG(),
             "GaussianRank": GaussianRank(),
+            **(_personal() if repeat else {}),
         }
     ordered: dict[str, AnyRecipe] = {
         "Bestseller": Bestseller(by="mean"),
@@ -60,12 +63,19 @@ def recipes(kind: str, relevant: float | None) -> dict[str, AnyRecipe]:
     return ordered if kind == "preferences" else ordered | {"SessionCost": SessionCost(), "CCF": CCF()}
 
 
-def split(data: Feedback) -> str:
+def _personal() -> dict[str, AnyRecipe]:
+    """What everybody took most, where the table of recipes has it."""
+    name = "PersonalFrequency"
+    recipe: Any = RECIPES.get(name)
+    return {} if recipe is None else {name: recipe()}
+
+
+def split(data: Feedback | Events) -> str:
     """The last five of everybody where there are times, else a fifth at random."""
-    return "leave-last:5" if isinstance(data, Interactions) and data.time is not None else "holdout:0.2"
+    return "leave-last:5" if isinstance(data, Interactions | Events) and data.time is not None else "holdout:0.2"
 
 
-def threshold(data: Feedback, kind: str) -> float | None:
+def threshold(data: Feedback | Events, kind: str) -> float | None:
     """The highest rating that 15% of all ratings reach; everything is relevant where there are no ratings."""
     if kind != "ratings" or not isinstance(data, Interactions) or data.value is None:
         return None

@@ -1,17 +1,19 @@
-"""What people did: ids, interactions, graded cases, preferences; reading and writing them."""
+"""What people did: ids, interactions, events, graded cases, preferences; reading and writing them."""
 
 from fullrank.data.classes import relevance_classes
 from fullrank.data.describe import describe
+from fullrank.data.events import Events
 from fullrank.data.feedback import Feedback, as_graded, as_interactions, kind_of
 from fullrank.data.graded import Graded
 from fullrank.data.ids import Ids
 from fullrank.data.intake import Intake
 from fullrank.data.interactions import Interactions
 from fullrank.data.preferences import Preferences
-from fullrank.data.read import read, read_preferences, read_sessions
+from fullrank.data.read import read, read_events, read_preferences, read_sessions
 from fullrank.data.write import write
 
 __all__ = [
+    "Events",
     "Feedback",
     "Graded",
     "Ids",
@@ -23,6 +25,7 @@ __all__ = [
     "describe",
     "kind_of",
     "read",
+    "read_events",
     "read_preferences",
     "read_sessions",
     "relevance_classes",

@@ -8,8 +8,10 @@ from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 from fullrank.arrays import Floats
-from fullrank.data import graded, interactions
+from fullrank.data import events, graded, interactions
 from fullrank.data.canonical import TINY, Duplicates
+from fullrank.data.events import Events
+from fullrank.data.feedback import kind_of
 from fullrank.data.graded import Graded
 from fullrank.data.ids import Ids
 from fullrank.data.interactions import Interactions
@@ -65,13 +67,55 @@ def read(
     if is_sparse(source):
         check("columns", columns, columns is None, "left out for a sparse matrix, whose rows are users")
         return from_sparse(source, duplicates or "sum", limits, users, items)
-    fields = [
-        replace(field, **limits) if field.role == "value" else field for field in _fields("interactions", columns)
-    ]
-    table = read_table(source, fields, **options)
+    table = _read_rows(source, columns, limits, users, items, options)
     rule: Duplicates = duplicates or ("sum" if feedback == "implicit" else "last")
-    users, items = _map_onto(table, "user", users), _map_onto(table, "item", items)
-    return interactions.canonical(table.columns, users, items, rule, table.intake)
+    return interactions.canonical(table.columns, table.ids["user"], table.ids["item"], rule, table.intake)
+
+
+def read_events(
+    source: Any,
+    columns: Columns = None,
+    *,
+    scale: tuple[float, float] | None = None,
+    users: Ids | None = None,
+    items: Ids | None = None,
+    **options: Any,
+) -> Events:
+    """Events from a file or a table, every one kept where somebody takes the same item again.
+
+    Columns user, item, value, time; a value is a count above 0. Everything else as in `read`.
+
+    >>> read_events({"user": [1, 1, 1], "item": ["tea", "jam", "tea"], "time": [10, 10, 20]})
+    Events(3 events, 1 repeat, 1 users, 2 items, 1970-01-01..1970-01-01)
+    """
+    check_options(options, scale=scale)
+    if is_sparse(source):
+        raise DataError("a sparse matrix has no events, but one value for each user and item; read it with `read`.")
+    table = _read_rows(source, columns, _limits("implicit", scale), users, items, options)
+    return events.canonical(table.columns, table.ids["user"], table.ids["item"], table.intake)
+
+
+def read_with_repeats(
+    source: Any,
+    columns: Columns = None,
+    *,
+    feedback: Feedback | None = None,
+    duplicates: Duplicates | None = None,
+    **options: Any,
+) -> Interactions | Events:
+    """As `read`, but events with times, of which some repeat others, stay events, unless a rule merges `duplicates`."""
+    if duplicates is not None or is_sparse(source):
+        return read(source, columns, feedback=feedback, duplicates=duplicates, **options)
+    check_options(options, feedback=feedback)
+    table = _read_rows(source, columns, _limits(feedback, None), None, None, options)
+    users, items = table.ids["user"], table.ids["item"]
+    rule: Duplicates = "sum" if feedback == "implicit" else "last"
+    merged = interactions.canonical(dict(table.columns), users, items, rule, table.intake)
+    events_meant = feedback == "implicit" or (feedback is None and kind_of(merged) == "events")
+    counted = merged.value is None or table.columns["value"].min(initial=1) > 0
+    if merged.time is None or not (merged.intake.merged and events_meant and counted):
+        return merged
+    return events.canonical(table.columns, users, items, table.intake)
 
 
 def read_sessions(
@@ -104,6 +148,18 @@ def read_sessions(
         names=table.ids["session"], users=table.ids.get("user", table.ids["session"]), items=table.ids["item"],
         scale=None if scale is None else tuple(scale), intake=table.intake,
     )  # fmt: skip
+
+
+def _read_rows(
+    source: Any, columns: Columns, limits: dict[str, Any], users: Ids | None, items: Ids | None, options: dict[str, Any]
+) -> Table:
+    """The rows of interactions or events, whose values are inside the limits, as codes of the given catalogues."""
+    fields = [
+        replace(field, **limits) if field.role == "value" else field for field in _fields("interactions", columns)
+    ]
+    table = read_table(source, fields, **options)
+    table.ids |= {"user": _map_onto(table, "user", users), "item": _map_onto(table, "item", items)}
+    return table
 
 
 def _grade_actions(table: Table, scale: Sequence[str]) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, is_dataclass, replace
 from os import PathLike
 from typing import Any
 
@@ -100,9 +100,7 @@ def score_of(split: Split[Any], metric: Metric, relevant: Threshold) -> Callable
     on: Any = as_graded(split.valid) if isinstance(split.valid, Preferences) else split.valid
     ordered = metric.name in ORDERED
     if isinstance(on, Interactions):
-        on = cases_of(
-            Split(split.train, on, visible=split.visible, how=split.how), relevant=None if ordered else relevant
-        )
+        on = cases_of(replace(split, held_out=on, valid=None), relevant=None if ordered else relevant)
     elif ordered:
         relevant = float(on.grade.min())
 
