@@ -104,18 +104,19 @@ def read_with_repeats(
     **options: Any,
 ) -> Interactions | Events:
     """As `read`, but events with times, of which some repeat others, stay events, unless a rule merges `duplicates`."""
-    if duplicates is not None or is_sparse(source):
+    if duplicates is not None or feedback == "explicit" or is_sparse(source):
         return read(source, columns, feedback=feedback, duplicates=duplicates, **options)
     check_options(options, feedback=feedback)
     table = _read_rows(source, columns, _limits(feedback, None), None, None, options)
     users, items = table.ids["user"], table.ids["item"]
     rule: Duplicates = "sum" if feedback == "implicit" else "last"
-    merged = interactions.canonical(dict(table.columns), users, items, rule, table.intake)
-    events_meant = feedback == "implicit" or (feedback is None and kind_of(merged) == "events")
-    counted = merged.value is None or table.columns["value"].min(initial=1) > 0
-    if merged.time is None or not (merged.intake.merged and events_meant and counted):
+    unmerged = dict(table.columns) if "time" in table.columns else {}  # else nobody needs them any more
+    merged = interactions.canonical(table.columns, users, items, rule, table.intake)
+    counts = "value" not in unmerged or unmerged["value"].min(initial=1) > 0
+    meant = feedback == "implicit" or kind_of(merged) == "events"
+    if not (unmerged and merged.intake.merged and counts and meant):
         return merged
-    return events.canonical(table.columns, users, items, table.intake)
+    return events.canonical(unmerged, users, items, table.intake)
 
 
 def read_sessions(
