@@ -12,9 +12,9 @@ from fullrank.errors import FullrankError
 from fullrank.runtime.threads import threads
 
 # what people did
-from fullrank.data import Attributes, Graded, Ids, Intake, Interactions, Preferences
+from fullrank.data import Attributes, Events, Graded, Ids, Intake, Interactions, Preferences
 from fullrank.data import as_graded, as_interactions, describe, relevance_classes
-from fullrank.data import read, read_attributes, read_preferences, read_sessions, write
+from fullrank.data import read, read_attributes, read_events, read_preferences, read_sessions, write
 from fullrank.data import simulate, sources
 from fullrank.data.split import Split, by_time, densify, folds, halved, held_out_users, holdout, leave_last, repetitions
 
@@ -44,9 +44,9 @@ from fullrank.report.page import write as write_report
 # fmt: off
 __all__ = [
     "__version__", "FullrankError", "threads",
-    "Attributes", "Graded", "Ids", "Intake", "Interactions", "Preferences",
+    "Attributes", "Events", "Graded", "Ids", "Intake", "Interactions", "Preferences",
     "as_graded", "as_interactions", "describe", "relevance_classes",
-    "read", "read_attributes", "read_preferences", "read_sessions", "write", "simulate", "sources",
+    "read", "read_attributes", "read_events", "read_preferences", "read_sessions", "write", "simulate", "sources",
     "Split", "by_time", "densify", "folds", "halved", "held_out_users", "holdout", "leave_last", "repetitions",
     "IterativeRecipe", "Model", "Recipe",
     "Bestseller", "PersonalFrequency", "EASE", "ItemCF", "RecentItemCF",

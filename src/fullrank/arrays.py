@@ -91,9 +91,9 @@ def repeats(*columns: NDArray[Any]) -> NDArray[np.bool_]:
     return same
 
 
-def rising(*columns: NDArray[Any]) -> bool:
-    """Whether every row is after the row before it, by the first column that differs."""
-    later = np.zeros(max(len(columns[0]) - 1, 0), dtype=bool)
+def rising(*columns: NDArray[Any], ties: bool = False) -> bool:
+    """Whether every row is after the row before it, by the first column that differs; with `ties` or equal to it."""
+    later = np.full(max(len(columns[0]) - 1, 0), ties)
     for column in reversed(columns):
         later &= column[1:] == column[:-1]
         later |= column[1:] > column[:-1]

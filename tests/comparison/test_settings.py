@@ -122,7 +122,7 @@ def test_too_little_to_compare() -> None:
     alike = Interactions.of([1] * 6 + [2] * 6, [*range(6)] * 2, [5, 1, 1, 1, 1, 1] * 2, time=[*range(6)] * 2)
     with pytest.raises(DataError, match="none of 10 held-out values is relevant at 5"):
         compare(alike, relevant=5)
-    with pytest.raises(DataError, match="needs Interactions, Graded, Preferences or a Split"):
+    with pytest.raises(DataError, match="needs Interactions, Events, Graded, Preferences or a Split"):
         compare([1, 2, 3])
 
 

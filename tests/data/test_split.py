@@ -200,7 +200,7 @@ PARAMETERS: list[tuple[Callable[[Any], Any], str, str, list[Any]]] = [
     (lambda v: densify(DATA, items=v), "items", "given if 'users' is not", [None]),
     (lambda v: core(DATA, per_user=v), "per_user", "an integer >= 1", [0]),
     (lambda v: core(DATA, per_item=v), "per_item", "an integer >= 1", [2.0]),
-    (leave_last, "data", "Interactions, Graded or Preferences", ["ratings.csv", None, leave_last(DATA)]),
+    (leave_last, "data", "Interactions, Events, Graded or Preferences", ["ratings.csv", None, leave_last(DATA)]),
     (lambda v: densify(v, items=1), "data", "Interactions", [sessions([2])]),
 ]  # fmt: skip
 

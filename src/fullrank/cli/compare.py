@@ -12,6 +12,7 @@ from fullrank.cli.options import (
     DATA_HELP,
     Json,
     Overwrite,
+    Repeat,
     Seed,
     data_plan,
     listed,
@@ -37,6 +38,7 @@ def compare(
     ] = None,
     relevant: Annotated[float | None, typer.Option(help="The least rating that counts as relevant.")] = None,
     metrics: Annotated[str | None, typer.Option(help="recall@10,ndcg@10,... The first one decides.")] = None,
+    repeat: Repeat = False,
     tune: Annotated[int, typer.Option(help="Trials to tune every model with; 0: as they are.", min=0)] = 0,
     out: Annotated[Path | None, typer.Option(help="The folder for report, results and best model.")] = None,
     title: Annotated[str, typer.Option(help="What the report is called.")] = "",
@@ -55,7 +57,7 @@ def compare(
     from fullrank.runtime.output import output_folder
 
     if source.endswith(".toml"):
-        if models or split or metrics or relevant is not None or tune or items or users or reading:
+        if models or split or metrics or relevant is not None or tune or items or users or repeat or reading:
             raise ParameterError("a plan says all of this itself; change the file, or give the data instead of a plan.")
         plan = read_plan(source)
         plan = plan if out is None else plan.model_copy(update={"out": str(out)})
@@ -64,7 +66,7 @@ def compare(
             Plan(
                 data=data_plan(source, **reading, items=items, users=users),
                 title=title, split=split, relevant=relevant, metrics=tuple(listed(metrics)), tune=tune, seed=seed,
-                sampled=sampled, out=None if out is None else str(out),
+                sampled=sampled, repeat=repeat, out=None if out is None else str(out),
                 model=tuple(ModelPlan(recipe=name) for name in listed(models)),
             )
         )  # fmt: skip
@@ -86,9 +88,8 @@ def run_plan(plan: Plan, loaded: Loaded, **how: Any) -> Comparison:
 
     return compare_models(
         loaded.data, plan.recipes if plan.model else None, split=plan.split, relevant=plan.relevant,
-        metrics=plan.metrics or None,
-        tune=plan.tune, seed=plan.seed, sampled=plan.sampled, kind=loaded.kind, title=plan.title or loaded.name,
-        titles=loaded.titles, attributes=loaded.words, **how,
+        metrics=plan.metrics or None, tune=plan.tune, repeat=plan.repeat, seed=plan.seed, sampled=plan.sampled,
+        kind=loaded.kind, title=plan.title or loaded.name, titles=loaded.titles, attributes=loaded.words, **how,
     )  # fmt: skip
 
 

@@ -40,6 +40,9 @@ READING: dict[str, Any] = {  # how DATA is read: the same options of every comma
 }
 Seed: TypeAlias = Annotated[int, typer.Option(help="The same seed gives the same numbers.", min=0)]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Repeat: TypeAlias = Annotated[
+    bool, typer.Option("--repeat", help="Judge with items people had before: they stay candidates.")
+]
 Overwrite: TypeAlias = Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")]
 
 

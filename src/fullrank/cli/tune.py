@@ -10,6 +10,7 @@ import typer
 from fullrank.cli.options import (
     DATA_HELP,
     Json,
+    Repeat,
     Seed,
     choose,
     reads,
@@ -26,6 +27,7 @@ def tune(
     parameters: Annotated[list[str] | None, typer.Option("--set", help="A parameter to start from.")] = None,
     split: Annotated[str | None, typer.Option(help="As in 'fullrank compare'.")] = None,
     relevant: Annotated[float | None, typer.Option(help="The least rating that counts as relevant.")] = None,
+    repeat: Repeat = False,
     journal: Annotated[Path | None, typer.Option(help="Keeps the trials; an interrupted search goes on.")] = None,
     seed: Seed = 0,
     json: Json = False,
@@ -44,10 +46,12 @@ def tune(
         "split": split,
         "relevant": relevant,
         "metrics": [metric] if metric else None,
+        "repeat": repeat,
         "seed": seed,
     }
     if plan is not None:
-        options = {"split": plan.split, "relevant": plan.relevant, "metrics": plan.metrics or None, "seed": plan.seed}
+        options = {"split": plan.split, "relevant": plan.relevant, "metrics": plan.metrics or None}
+        options |= {"repeat": plan.repeat, "seed": plan.seed}
     where = make_setting(loaded.data, kind=loaded.kind, **options)
     with resumable(journal is not None), bar() as progress:
         tuned = search(

@@ -46,6 +46,7 @@ def compare(
     seed: int = 0,
     kind: str | None = None,
     exclude: Literal["train"] | None = "train",
+    repeat: bool = False,
     sampled: int = 100,
     title: str = "",
     titles: Titles = (),
@@ -60,13 +61,13 @@ def compare(
     Parameters
     ----------
     data
-        Ratings, events, sessions or preferences, or a `Split` of them.
+        Ratings, events, sessions or preferences, or a `Split` of them. `Events` where people take an item again.
     recipes
         Names, recipes, or both by the name they are to have; by default those that suit the data. Of ratings, recipes
         that know one class are fed the relevant ones where they are given by name; recipes are taken as they are.
     split
-        "leave-last:5", "holdout:0.2", "time:0.2" or "time:2001-01-31"; by default the last five of everybody where
-        there are times, else a fifth at random.
+        "leave-last:5", "holdout:0.2", "time:0.2" or "time:2001-01-31"; by default the last fifth of all
+        time of `Events`, else the last five of everybody where there are times, else a fifth at random.
     relevant
         The least rating that counts as relevant; by default the highest that 15% of all ratings reach.
     metrics
@@ -80,6 +81,8 @@ def compare(
         looks like.
     exclude
         "train" leaves what somebody has seen out of their candidates, None does not.
+    repeat
+        Of `Events`: whether what somebody had before stays a candidate, and counts where it was held out again.
     sampled
         Among how many sampled candidates models are ranked to show what that does.
     title
@@ -109,10 +112,11 @@ def compare(
     if tune:
         need_optuna()
     setting = make_setting(
-        data, split=split, relevant=relevant, metrics=metrics, kind=kind, exclude=exclude, seed=seed, titles=titles,
-        attributes=attributes, truth=truth,
+        data, split=split, relevant=relevant, metrics=metrics, kind=kind, exclude=exclude, repeat=repeat, seed=seed,
+        titles=titles, attributes=attributes, truth=truth,
     )  # fmt: skip
-    named = name_recipes(defaults.recipes(setting.kind) if recipes is None else recipes, setting.suits)
+    chosen = defaults.recipes(setting.kind, setting.split.overlaps) if recipes is None else recipes
+    named = name_recipes(chosen, setting.suits)
     _ = setting.judged  # nothing to judge is told before anything is fitted
     folder = None if out is None else output_folder(Path(out))
     if folder is not None and not overwrite:
@@ -220,6 +224,7 @@ def _summarise_split(setting: Setting, result: Result) -> SplitSummary:
     return SplitSummary(
         split.how, {name: len(part) for name, part in rows.items() if part is not None}, len(result),
         dict(about.skipped), about.relevant, candidates, about.excluded,
+        None if split.repeats is None else split.repeats.share,
     )  # fmt: skip
 
 

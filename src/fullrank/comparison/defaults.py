@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fullrank.comparison.naming import AnyRecipe
 from fullrank.data.canonical import highest_reached
+from fullrank.data.events import Events
 from fullrank.data.feedback import Feedback
 from fullrank.data.interactions import Interactions
 from fullrank.models.neighbours.bestseller import Bestseller
@@ -18,6 +19,7 @@ METRICS = {
 }
 
 
+AGAIN = ("PersonalFrequency",)  # where seen items are candidates
 RECIPES = {  # what is compared, by what the feedback is
     "ratings": ("Bestseller", "RSVD", "AllRank", "IALS", "ItemCF", "MFADG", "GaussianRank"),
     "events": ("Bestseller", "IALS", "ItemCF", "BPR", "MFADG", "GaussianRank"),
@@ -26,20 +28,24 @@ RECIPES = {  # what is compared, by what the feedback is
 }
 
 
-def recipes(kind: str) -> dict[str, str | AnyRecipe]:
-    """The recipes that are compared, by name."""
-    made: dict[str, str | AnyRecipe] = {name: name for name in RECIPES[kind]}
+def recipes(kind: str, repeat: bool = False) -> dict[str, str | AnyRecipe]:
+    """The recipes that are compared, by name; where people may take an item again, also what each takes most."""
+    made: dict[str, str | AnyRecipe] = {
+        name: name for name in (*RECIPES[kind], *(AGAIN if repeat and kind == "events" else ()))
+    }
     if kind in ("sessions", "preferences"):
         made["Bestseller"] = Bestseller(by="mean")
     return made
 
 
-def split(data: Feedback) -> str:
-    """The last five of everybody where there are times, else a fifth at random."""
-    return "leave-last:5" if isinstance(data, Interactions) and data.time is not None else "holdout:0.2"
+def split(data: Feedback | Events) -> str:
+    """The last fifth of all time of events that come back; else the last five of everybody, a fifth at random."""
+    if not isinstance(data, Interactions | Events) or data.time is None:
+        return "holdout:0.2"
+    return "time:0.2" if isinstance(data, Events) else "leave-last:5"
 
 
-def threshold(data: Feedback, kind: str) -> float | None:
+def threshold(data: Feedback | Events, kind: str) -> float | None:
     """The highest rating that 15% of all ratings reach; everything is relevant where there are no ratings."""
     if kind != "ratings" or not isinstance(data, Interactions) or data.value is None:
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 from fullrank.data import sources
 from fullrank.data.attributes import Attributes
 from fullrank.data.ids import Ids
-from fullrank.data.read import read, read_preferences, read_sessions
+from fullrank.data.read import read, read_preferences, read_sessions, read_with_repeats
 from fullrank.data.read_attributes import Role, read_attributes
 from fullrank.data.reading.stream import Stream
 from fullrank.data.reading.table import column_names
@@ -123,7 +123,8 @@ def load_feedback(
     if scale is not None:
         raise ParameterError(f"{source}: a scale of actions is for sessions, and none are read; say --kind sessions.")
     feedback = {"events": "implicit", "ratings": "explicit"}.get(kind or "")
-    return Loaded(source, read(source, columns, **{"feedback": feedback, **given}), kind)
+    reader: Callable[..., Any] = read if kind == "ratings" else read_with_repeats
+    return Loaded(source, reader(source, columns, **{"feedback": feedback, **given}), kind)
 
 
 def _names(source: str, given: Mapping[str, Any]) -> set[str]:
@@ -139,8 +140,9 @@ def is_file(source: str) -> bool:
 
 
 def load_known(source: str, settings: dict[str, Any]) -> sources.Source[Any]:
-    """DATA that is no file: the folder of a known data set, or its name."""
+    """DATA that is no file: the folder of a known data set, or its name; with all events where it has such."""
     if Path(source).is_dir() or source in sources.names():
-        return sources.load(source, **settings)
+        keep = "events" in sources.options_of(source) and "duplicates" not in settings
+        return sources.load(source, **({"events": True} if keep else {}) | settings)
     names = ", ".join(sources.names())
     raise NoInputError(f"{source}: no such file, and no known data set ({names}); check the path.")

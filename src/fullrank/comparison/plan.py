@@ -74,6 +74,7 @@ class Plan(BaseModel):
     tune: NonNegativeInt = 0
     seed: NonNegativeInt = 0
     sampled: PositiveInt = 100
+    repeat: bool = False
     out: str | None = None
     model: tuple[ModelPlan, ...] = Field(default=())
 

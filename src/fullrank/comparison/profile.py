@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from fullrank.arrays import Doubles
 from fullrank.comparison.results import DataProfile, MissingEvidence, PopularityBucket
 from fullrank.data.describe import describe, histogram
+from fullrank.data.events import Events
 from fullrank.data.feedback import Feedback
 from fullrank.data.interactions import Interactions
 
@@ -18,7 +19,7 @@ BUCKETS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000, 100_000)  # ratings
 CLEAR = 0.01  # level of the test
 
 
-def profile(data: Feedback, kind: str) -> DataProfile:
+def profile(data: Feedback | Events, kind: str) -> DataProfile:
     """The description of a report."""
     description = {
         name: tuple(value) if isinstance(value, list) else value
@@ -32,7 +33,7 @@ def profile(data: Feedback, kind: str) -> DataProfile:
     )  # fmt: skip
 
 
-def popularity(data: Feedback) -> tuple[tuple[float, float], ...] | None:
+def popularity(data: Feedback | Events) -> tuple[tuple[float, float], ...] | None:
     """The share of all rows that falls on the most popular items, by the share of items."""
     item = getattr(data, "item", None)
     if item is None:

@@ -19,13 +19,15 @@ from fullrank.comparison.provenance import fingerprint_of_split
 from fullrank.comparison.splits import parse_split
 from fullrank.comparison.titles import Titles, order_titles
 from fullrank.comparison.words import Words, cosine, order_words
+from fullrank.data.canonical import Duplicates
+from fullrank.data.events import Events
 from fullrank.data.feedback import Feedback, as_graded, kind_of
 from fullrank.data.graded import Graded
 from fullrank.data.interactions import Interactions
 from fullrank.data.preferences import Preferences
 from fullrank.data.split import Split, with_valid
 from fullrank.data.split.parts import joined
-from fullrank.errors import DataError, ParameterError
+from fullrank.errors import DataError, ParameterError, check
 from fullrank.evaluation.cases import Cases, cases_of
 from fullrank.evaluation.rank import rank, rank_and_top
 from fullrank.evaluation.top import TopN
@@ -42,7 +44,7 @@ Truth = Callable[[], Any]  # Interactions: all that is relevant, observed or not
 class Setting:
     """All that the models of a comparison share."""
 
-    data: Feedback
+    data: Feedback | Events
     kind: str
     split: Split[Any]  # in training and held-out parts
     cut: str  # how it was split, as somebody would write it; "" where it came split
@@ -93,11 +95,11 @@ class Setting:
 
     @cached_property
     def complete(self) -> Cases | None:
-        """The same cases where the truth is known: all that is relevant and not in the training data."""
+        """The same cases where the truth is known: all that is relevant, and new unless repeats are judged."""
         if self.truth is None:
             return None
         known, train = self.truth(), self.split.train
-        seen = np.isin(_pairs(known), _pairs(train))
+        seen = np.isin(_pairs(known), _pairs(train)) & (not self.split.overlaps)
         return cases_of(Split(train, known.where(~seen), how="all that is relevant"), None, self.exclude)
 
     @cached_property
@@ -112,10 +114,14 @@ class Setting:
         return examples.people(judged, self.split.train) if isinstance(judged, Cases) else np.zeros(0, dtype=np.int32)
 
     def for_tuning(self) -> Split[Any]:
-        """With a validation part: the training part split once more, in the same way, where there was none."""
+        """With a validation part: the training part split once more, in the same way, where there was none.
+
+        Of events the training events are split, not the rows they were merged to.
+        """
         if self.chosen_on is not None:
             return self.chosen_on
-        return with_valid(self.split, parse_split(self.cut or defaults.split(self.data), self.seed))
+        again = parse_split(self.cut or defaults.split(self.data), self.seed, self.split.overlaps)
+        return with_valid(self.split, again)
 
     @property
     def key(self) -> str:
@@ -139,6 +145,7 @@ def make_setting(
     metrics: Sequence[str | Metric] | None = None,
     kind: str | None = None,
     exclude: Literal["train"] | None = "train",
+    repeat: bool = False,
     seed: int = 0,
     titles: Titles = (),
     attributes: Words = (),
@@ -147,21 +154,40 @@ def make_setting(
     """The setting that is meant, with defaults by the kind of feedback where nothing is said."""
     parts = data if isinstance(data, Split) else None
     whole: Any = data if parts is None else parts.train
-    if not isinstance(whole, Interactions | Graded | Preferences):
-        raise DataError(f"a comparison needs Interactions, Graded, Preferences or a Split; got {type(whole).__name__}.")
-    kind = kind_of(whole) if kind is None else kind
+    if not isinstance(whole, Interactions | Events | Graded | Preferences):
+        raise DataError(
+            f"a comparison needs Interactions, Events, Graded, Preferences or a Split; got {type(whole).__name__}."
+        )
+    _check_repeat(data, repeat, kind)
+    if kind is None:
+        kind = "events" if parts is not None and parts.repeats is not None else kind_of(whole)
     cut = "" if parts is not None else split or defaults.split(whole)
-    made = parse_split(cut, seed)(whole) if parts is None else _without_valid(parts)
-    if relevant is not None and not isinstance(whole, Interactions):
+    made = parse_split(cut, seed, repeat)(whole) if parts is None else _without_valid(parts)
+    if relevant is not None and not isinstance(whole, Interactions | Events):
         raise ParameterError(f"a least relevant value is for ratings and counts; {kind} have an order, leave it out.")
     threshold = defaults.threshold(whole, kind) if relevant is None else relevant
     named = order_titles(titles, made.train.items)
     chosen = tuple(parse(m) if isinstance(m, str) else m for m in metrics or defaults.METRICS[kind])
     return Setting(
-        whole if parts is None else _whole(parts), kind, made, cut, threshold,
-        chosen, exclude, seed, named, truth, parts if parts is not None and parts.valid is not None else None,
-        order_words(attributes, made.train.items),
+        whole if parts is None else _whole(parts), kind, made, cut, threshold, chosen,
+        None if made.overlaps else exclude, seed, named, truth,
+        parts if parts is not None and parts.valid is not None else None, order_words(attributes, made.train.items),
     )  # fmt: skip
+
+
+def _check_repeat(data: Any, repeat: bool, kind: str | None) -> None:
+    """Refuse to keep repeats where there are none, and events as anything else."""
+    check("repeat", repeat, isinstance(repeat, bool), "True or False")
+    if isinstance(data, Events) and kind not in (None, "events"):
+        raise ParameterError(f"Events are events, not {kind}; merge them first, e.g. events.merged('last').")
+    if not repeat or isinstance(data, Events) or getattr(data, "overlaps", False):
+        return
+    if isinstance(data, Split):
+        raise ParameterError("this split leaves repeats out, or knows of none; split events with repeat=True.")
+    raise ParameterError(
+        "repeat=True (--repeat) is for events in which people take an item again, and here nobody does: every user has "
+        "every item once, or rows were merged; leave it out, or read with read_events (--kind events)."
+    )
 
 
 def _whole(split: Split[Any]) -> Feedback:
@@ -174,4 +200,9 @@ def _whole(split: Split[Any]) -> Feedback:
 
 def _without_valid(split: Split[Any]) -> Split[Any]:
     """The validation part is learned from in the end, like the training part."""
-    return split if split.valid is None else replace(split, train=joined([split.train, split.valid]), valid=None)
+    if split.valid is None:
+        return split
+    if split.train_events is not None:
+        return replace(split, train=split.train_events.merged(), valid=None)
+    rule: Duplicates = "sum" if split.overlaps else "error"
+    return replace(split, train=joined([split.train, split.valid], rule), valid=None)

@@ -9,6 +9,7 @@ from typing import Any
 import fullrank.runtime.threads as threading
 from fullrank._version import __version__
 from fullrank.comparison.results import Manifest
+from fullrank.data.events import Events
 from fullrank.data.feedback import Feedback
 from fullrank.data.split import Split
 from fullrank.models.storage.feedback import fingerprint
@@ -17,11 +18,12 @@ LIBRARIES = ("numpy", "scipy", "numba", "polars", "optuna")
 
 
 def fingerprint_of_split(split: Split[Any]) -> str:
-    """The same for splits with the same parts."""
-    return hashlib.sha256(" ".join(fingerprint(part) for part in split.parts).encode()).hexdigest()
+    """The same for splits with the same parts, cut from the same events where they were."""
+    parts = [*split.parts, *([] if split.train_events is None else [split.train_events])]
+    return hashlib.sha256(" ".join(fingerprint(part) for part in parts).encode()).hexdigest()
 
 
-def manifest(data: Feedback, split: Split[Any], seed: int, started: str, seconds: float) -> Manifest:
+def manifest(data: Feedback | Events, split: Split[Any], seed: int, started: str, seconds: float) -> Manifest:
     """The manifest of a comparison that began then and took so long."""
     return Manifest(
         fullrank=__version__,

@@ -165,6 +165,7 @@ class SplitSummary:
     relevant: str
     candidates: str
     excluded: str
+    repeats: float | None  # share of the held-out events of items that the person had before; None: no such are known
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from fullrank.evaluation.result import Result
 from fullrank.models.neighbours.bestseller import Bestseller
 
 FEW = 100  # cases
-MANY = 0.1  # of the cases
+MANY = 0.1  # of the cases, or of the held-out events
+SOME = 0.01  # of the held-out events
 FAR = 100  # times as many cases as there are
 
 
@@ -59,7 +60,15 @@ def caveats(
     warnings += map(_sentence, setting.data.intake.doubts)
     warnings += _about_cases(setting, results)
     warnings += _about_models(setting, parts, verdict, profile, tuned)
-    notes = [*_sampling(sampled), *_reading(setting), *_splitting(setting), *_of_results(results)]
+    repeated, many = _repeats(setting)
+    warnings += repeated if many else []
+    notes = [
+        *([] if many else repeated),
+        *_sampling(sampled),
+        *_reading(setting),
+        *_splitting(setting),
+        *_of_results(results),
+    ]
     return (*(Caveat("warning", text) for text in warnings), *(Caveat("note", text) for text in notes))
 
 
@@ -112,6 +121,17 @@ def _fed_dislikes(setting: Setting, parts: Sequence[Part]) -> list[str]:
     ]
 
 
+def _repeats(setting: Setting) -> tuple[list[str], bool]:
+    """What people took again and is not judged; and whether that is much."""
+    repeats = setting.split.repeats
+    if repeats is None or repeats.kept or repeats.share < SOME:
+        return [], False
+    return [
+        f"{repeats.share:.0%} of the held-out events are of items that the person had before; they are left out here. "
+        "If people should be offered them again, compare with --repeat (repeat=True)."
+    ], repeats.share >= MANY
+
+
 def _sampling(sampled: SampledPanel | None) -> list[str]:
     turned = [] if sampled is None else [row.metric for row in sampled.rows if row.turned]
     if sampled is None or not turned:
@@ -127,6 +147,10 @@ def _reading(setting: Setting) -> list[str]:
     intake = setting.data.intake
     dropped = [f"{n:,} rows were left out when the data was read: {reason}." for reason, n in intake.dropped.items()]
     merged = f"{intake.merged:,} rows repeated others and were merged when the data was read."
+    if setting.kind == "events" and getattr(setting.data, "time", None) is not None:
+        merged += (
+            " What happened before the split may be held out so, with what happened again: read_events keeps both."
+        )
     how = [f"How the data was read: {'; '.join(intake.notes)}."] if intake.notes else []
     return [*dropped, *([merged] if intake.merged else []), *how]
 

@@ -87,6 +87,55 @@ def sort_rows(*keys: tuple[NDArray[Any], int]) -> tuple[NDArray[np.intp], list[C
     return packed.astype(np.intp, copy=False), [frozen(column) for column in columns]
 
 
+def sort_digits(*keys: tuple[NDArray[Any], int]) -> NDArray[np.intp]:
+    """The order of rows by any number of code columns, first key first; equal rows stay as they were.
+
+    As many columns are sorted at once as an integer has room for beside the row number, the last ones first.
+    """
+    room = 63 - max(len(keys[0][0]) - 1, 0).bit_length()
+    order: NDArray[np.intp] | None = None
+    group: list[tuple[NDArray[Any], int]] = []
+    bits = 0
+    for codes, n in reversed([digit for key in keys for digit in _digits(*key, room)]):
+        width = max(n - 1, 0).bit_length()
+        if group and bits + width > room:
+            order, group, bits = _sort_again(order, group), [], 0
+        group, bits = [(codes, n), *group], bits + width
+    return _sort_again(order, group)
+
+
+def _sort_again(order: NDArray[np.intp] | None, keys: list[tuple[NDArray[Any], int]]) -> NDArray[np.intp]:
+    """Rows that are in an order, by these keys; those equal in them stay in it."""
+    if order is None:
+        return sort_rows(*keys)[0]
+    place, _ = sort_rows(*((in_order_of(codes, order), n) for codes, n in keys))
+    return in_order_of(order, place)
+
+
+def _digits(codes: NDArray[Any], n: int, room: int) -> list[tuple[NDArray[Any], int]]:
+    """Codes below n as columns of codes that fit, the highest first."""
+    width = min(room, 31)
+    if n <= 1 << width:
+        return [(codes, n)]
+    high, low = codes >> width, codes & ((1 << width) - 1)
+    return [*_digits(high, ((n - 1) >> width) + 1, room), (low, 1 << width)]
+
+
+def count_up(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+    """Numbers as codes in the same order, from 0 in steps of what divides all differences; and how many codes.
+
+    >>> count_up(np.array([1_000_000, 61_000_000, 31_000_000]))
+    (array([0, 2, 1]), 3)
+    """
+    if not len(numbers):
+        return numbers, 0
+    since = numbers - numbers.min()
+    step = int(np.gcd.reduce(since))
+    if step > 1:
+        since //= step
+    return since, int(since.max()) + 1
+
+
 def in_order_of(column: NDArray[Any], order: NDArray[np.intp]) -> NDArray[Any]:
     """The rows of a column in this order, gathered by several threads; read-only."""
     whole = np.empty(len(order), dtype=column.dtype)

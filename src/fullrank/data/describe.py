@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fullrank.data.events import Events
 from fullrank.data.graded import Graded
 from fullrank.data.interactions import Interactions
 from fullrank.data.preferences import Preferences
@@ -15,8 +16,8 @@ from fullrank.data.split import Split
 SHARES = (0.01, 0.1, 0.5)
 
 
-def describe(data: Interactions | Graded | Preferences | Split[Any]) -> dict[str, Any]:
-    """Size, sparsity, histogram of values, activity of users and popularity of items.
+def describe(data: Interactions | Events | Graded | Preferences | Split[Any]) -> dict[str, Any]:
+    """Size, sparsity, histogram of values, activity of users and popularity of items; of events how many repeat others.
 
     >>> from fullrank.data.read import read
     >>> describe(read({"user": [1, 1, 2], "item": [7, 8, 7], "rating": [5, 3, 5]}))["values"]
@@ -32,8 +33,8 @@ def describe(data: Interactions | Graded | Preferences | Split[Any]) -> dict[str
     return numbers
 
 
-def _of(data: Interactions | Graded | Preferences) -> dict[str, Any]:
-    if isinstance(data, Interactions):
+def _of(data: Interactions | Events | Graded | Preferences) -> dict[str, Any]:
+    if isinstance(data, Interactions | Events):
         return _interactions(data)
     common = {"users": len(data.users), "items": len(data.items)}
     if isinstance(data, Preferences):
@@ -60,7 +61,7 @@ def _of(data: Interactions | Graded | Preferences) -> dict[str, Any]:
     }
 
 
-def _interactions(data: Interactions) -> dict[str, Any]:
+def _interactions(data: Interactions | Events) -> dict[str, Any]:
     per_user = np.bincount(data.user, minlength=data.n_users)
     per_item = np.bincount(data.item, minlength=data.n_items)
     numbers: dict[str, Any] = {
@@ -68,7 +69,7 @@ def _interactions(data: Interactions) -> dict[str, Any]:
         "rows": len(data),
         "users": data.n_users,
         "items": data.n_items,
-        "density": data.density,
+        **_sparsity(data),
         "users without feedback": int((per_user == 0).sum()),
         "items without feedback": int((per_item == 0).sum()),
         "per user": spread(per_user),
@@ -76,12 +77,23 @@ def _interactions(data: Interactions) -> dict[str, Any]:
         "share of rows on the most popular items": {f"{share:.0%}": top_share(per_item, share) for share in SHARES},
         "gini of item popularity": gini(per_item),
     }
+    if isinstance(data, Events):
+        numbers["kind"] = "events"
     if data.value is not None and len(data):
         numbers["values"] = histogram(data.value)
         numbers["mean value"] = float(data.value.mean(dtype=np.float64))
     if data.time is not None and len(data):
         numbers["time"] = [str(np.datetime64(moment, "s")) for moment in (data.time.min(), data.time.max())]
     return numbers
+
+
+def _sparsity(data: Interactions | Events) -> dict[str, Any]:
+    """The share of all pairs of users and items that were observed, and of the events that are no new pair."""
+    if isinstance(data, Interactions):
+        return {"density": data.density}
+    cells, rows = data.n_users * data.n_items, len(data)
+    again = {"repeats": data.repeats, "share of repeats": data.repeats / rows if rows else 0.0}
+    return {**again, "density": (rows - data.repeats) / cells if rows else 0.0}
 
 
 def spread(counts: NDArray[Any]) -> dict[str, float]:

@@ -8,23 +8,26 @@ import numpy as np
 
 from fullrank.arrays import repeats
 from fullrank.data.canonical import sort_rows
+from fullrank.data.events import Events
 from fullrank.data.graded import Graded
 from fullrank.data.intake import Intake
 from fullrank.data.interactions import Interactions, canonical
 from fullrank.data.preferences import Preferences
 
-Feedback: TypeAlias = Interactions | Graded | Preferences
+Feedback: TypeAlias = Interactions | Graded | Preferences  # what recipes learn from
 Kind: TypeAlias = Literal["ratings", "events", "sessions", "preferences"]
 
 MOST_GRADES = 25
 
 
-def kind_of(data: Feedback) -> Kind:
-    """What people gave: "ratings", "events" (no values, one, or counts), "sessions", or "preferences".
+def kind_of(data: Feedback | Events) -> Kind:
+    """What people gave: "ratings", "events" (no values, one, or counts; `Events` always), "sessions", or "preferences".
 
     Values are what the data says they are (`Interactions.kind`); where it does not, two to 25 different ones are
     ratings.
     """
+    if isinstance(data, Events):
+        return "events"
     if not isinstance(data, Interactions):
         return "sessions" if isinstance(data, Graded) else "preferences"
     different = 0 if data.value is None else len(np.unique(data.value))
@@ -46,9 +49,9 @@ def seen(feedback: Feedback) -> Interactions:
     return Interactions(user[once], item[once], None, None, feedback.users, feedback.items)
 
 
-def as_interactions(feedback: Feedback) -> Interactions:
-    """Any feedback as ratings: of an item offered to a user several times the mean grade; of a preferred one the share
-    of its comparisons that it won.
+def as_interactions(feedback: Feedback | Events) -> Interactions:
+    """Any feedback as ratings: events added up; of an item offered to a user several times the mean grade; of a
+    preferred one the share of its comparisons that it won.
 
     >>> likes = Preferences.of(user=[1, 1], better=["tea", "milk"], worse=["milk", "jam"])
     >>> likes.items.names.tolist(), as_interactions(likes).value
@@ -56,6 +59,8 @@ def as_interactions(feedback: Feedback) -> Interactions:
     """
     if isinstance(feedback, Interactions):
         return feedback
+    if isinstance(feedback, Events):
+        return feedback.merged()
     if isinstance(feedback, Graded):
         columns = {"user": feedback.user[feedback.case], "item": feedback.item, "value": feedback.grade}
     else:
@@ -65,7 +70,7 @@ def as_interactions(feedback: Feedback) -> Interactions:
     return canonical(columns, feedback.users, feedback.items, "mean", Intake())
 
 
-def as_graded(feedback: Feedback) -> Graded:
+def as_graded(feedback: Feedback | Events) -> Graded:
     """Any feedback as cases of items with grades: a history is one case, and so is every preference, a case of two.
 
     >>> cases = as_graded(Preferences.of(user=[1, 1], better=["tea", "milk"], worse=["milk", "jam"]))
@@ -74,8 +79,8 @@ def as_graded(feedback: Feedback) -> Graded:
     """
     if isinstance(feedback, Graded):
         return feedback
-    if isinstance(feedback, Interactions):
-        return feedback.graded()
+    if isinstance(feedback, Interactions | Events):
+        return as_interactions(feedback).graded()
     last = feedback.better > feedback.worse
     better, worse = feedback.better[:, None], feedback.worse[:, None]
     return Graded(

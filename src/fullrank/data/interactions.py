@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.arrays import Codes, Floats, checked_codes, frozen, repeats, rising, same_column
-from fullrank.data.canonical import Duplicates, at_least, checked_values, encode, in_order_of, merge, sort_rows
+from fullrank.arrays import Codes, Floats, frozen, repeats, rising, same_column
+from fullrank.data.canonical import Duplicates, at_least, checked_values, in_order_of, merge, sort_rows
+from fullrank.data.columns import COLUMNS, check_columns, check_lengths, columns_where, encode_names, tell_columns
 from fullrank.data.graded import Graded, by_pauses
-from fullrank.data.ids import Ids, Name, as_names
+from fullrank.data.ids import Ids, Name
 from fullrank.data.intake import Intake
 from fullrank.data.times import Times, checked_times
 from fullrank.errors import DataError
@@ -51,18 +52,7 @@ class Interactions:
     kind: Meaning | None = None
 
     def __post_init__(self) -> None:
-        put = object.__setattr__
-        put(self, "user", checked_codes(self.user, len(self.users), "user"))
-        put(self, "item", checked_codes(self.item, len(self.items), "item"))
-        if self.value is not None:
-            put(self, "value", checked_values(self.value))
-        if self.time is not None:
-            put(self, "time", checked_times(self.time))
-        for name, column in (("item", self.item), ("value", self.value), ("time", self.time)):
-            if column is not None and len(column) != len(self.user):
-                raise DataError(
-                    f"{name} has {len(column)} rows, user has {len(self.user)}; give columns of one length."
-                )
+        check_columns(self)
         if not rising(self.user, self.item):
             raise DataError("rows are not sorted by user and item without duplicates; use Interactions.of(...).")
 
@@ -84,8 +74,8 @@ class Interactions:
         order; without them the names that occur, sorted. `duplicates` says what becomes of several rows
         for one pair: "last", "first" (by time; of values at that same time the largest), "sum", "mean", "max", "error".
         """
-        user_codes, users = _encode(user, users)
-        item_codes, items = _encode(item, items)
+        user_codes, users = encode_names(user, users)
+        item_codes, items = encode_names(item, items)
         values = None if value is None else checked_values(value)
         times = None if time is None else checked_times(time)
         columns = present(user=user_codes, item=item_codes, value=values, time=times)
@@ -150,16 +140,7 @@ class Interactions:
 
     def where(self, mask: NDArray[np.bool_]) -> Interactions:
         """The rows where `mask` holds; the catalogue stays."""
-        if np.shape(mask) != (len(self),) or np.asarray(mask).dtype != bool:
-            raise DataError(f"where() needs one True or False per row ({len(self)}), got shape {np.shape(mask)}.")
-        return replace(
-            self,
-            user=self.user[mask],
-            item=self.item[mask],
-            value=None if self.value is None else self.value[mask],
-            time=None if self.time is None else self.time[mask],
-            intake=Intake(),
-        )
+        return replace(self, **columns_where(self, mask), intake=Intake())
 
     def relevant(self, threshold: float | NDArray[Any] | None) -> Interactions:
         """The rows with a value at or above a threshold, or above each user's own (one per user).
@@ -211,25 +192,13 @@ class Interactions:
             isinstance(other, Interactions)
             and self.users == other.users
             and self.items == other.items
-            and all(same_column(getattr(self, c), getattr(other, c)) for c in ("user", "item", "value", "time"))
+            and all(same_column(getattr(self, c), getattr(other, c)) for c in COLUMNS)
         )
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        parts = [f"{len(self):,} rows", f"{self.n_users:,} users", f"{self.n_items:,} items"]
-        if self.value is not None and len(self):
-            parts.append(f"values {self.value.min():g}..{self.value.max():g}")
-        if self.time is not None and len(self):
-            parts.append(f"{np.datetime64(self.time.min(), 'D')}..{np.datetime64(self.time.max(), 'D')}")
-        return f"Interactions({', '.join(parts)})"
-
-
-def _encode(names: Iterable[Name] | NDArray[Any], ids: Ids | None) -> tuple[Codes, Ids]:
-    if ids is not None:
-        return ids.codes(names), ids
-    codes, distinct = encode(as_names(names))
-    return codes, Ids(distinct)
+        return f"Interactions({len(self):,} rows, {tell_columns(self)})"
 
 
 def canonical(
@@ -240,9 +209,7 @@ def canonical(
 
     The columns are taken out of the dict one by one, so that little more than one of them is in memory twice.
     """
-    lengths = {name: len(column) for name, column in columns.items()}
-    if len(set(lengths.values())) > 1:
-        raise DataError(f"columns of different lengths {lengths}; give columns of one length.")
+    check_lengths(columns)
     order, (user, item) = sort_rows((columns.pop("user"), len(users)), (columns.pop("item"), len(items)))
     value, time = (in_order_of(columns.pop(name), order) if name in columns else None for name in ("value", "time"))
     del order

@@ -8,8 +8,10 @@ from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 from fullrank.arrays import Floats
-from fullrank.data import graded, interactions
+from fullrank.data import events, graded, interactions
 from fullrank.data.canonical import TINY, Duplicates
+from fullrank.data.events import Events
+from fullrank.data.feedback import kind_of
 from fullrank.data.graded import Graded
 from fullrank.data.ids import Ids
 from fullrank.data.intake import Intake
@@ -75,15 +77,70 @@ def read(
         check("columns", columns, columns is None, "left out for a sparse matrix, whose rows are users")
         kind = None if feedback is None else MEANINGS[feedback]
         return from_sparse(source, duplicates or "sum", limits, users, items, kind)
+    table, kind = _read_rows(source, columns, feedback, scale, (users, items), options)
+    rule: Duplicates = duplicates or ("sum" if kind == "events" else "last")
+    return interactions.canonical(table.columns, table.ids["user"], table.ids["item"], rule, table.intake, kind)
+
+
+def read_events(
+    source: Any,
+    columns: Columns = None,
+    *,
+    scale: tuple[float, float] | None = None,
+    users: Ids | None = None,
+    items: Ids | None = None,
+    **options: Any,
+) -> Events:
+    """Events from a file or a table, every one kept where somebody takes the same item again.
+
+    Columns user, item, value, time; a value is a count above 0. Everything else as in `read`.
+
+    >>> read_events({"user": [1, 1, 1], "item": ["tea", "jam", "tea"], "time": [10, 10, 20]})
+    Events(3 events, 1 repeat, 1 users, 2 items, 1970-01-01..1970-01-01)
+    """
+    check_options(options, scale=scale)
+    if is_sparse(source):
+        raise DataError("a sparse matrix has no events, but one value for each user and item; read it with `read`.")
+    table, _ = _read_rows(source, columns, "implicit", scale, (users, items), options)
+    return events.canonical(table.columns, table.ids["user"], table.ids["item"], table.intake)
+
+
+def read_with_repeats(
+    source: Any,
+    columns: Columns = None,
+    *,
+    feedback: Feedback | None = None,
+    duplicates: Duplicates | None = None,
+    **options: Any,
+) -> Interactions | Events:
+    """As `read`, but events with times, of which some repeat others, stay events, unless a rule merges `duplicates`."""
+    if duplicates is not None or feedback == "explicit" or is_sparse(source):
+        return read(source, columns, feedback=feedback, duplicates=duplicates, **options)
+    check_options(options, feedback=feedback)
+    table, kind = _read_rows(source, columns, feedback, None, (None, None), options)
+    users, items = table.ids["user"], table.ids["item"]
+    rule: Duplicates = "sum" if kind == "events" else "last"
+    unmerged = dict(table.columns) if "time" in table.columns else {}  # else nobody needs them any more
+    merged = interactions.canonical(table.columns, users, items, rule, table.intake, kind)
+    counts = "value" not in unmerged or unmerged["value"].min(initial=1) > 0
+    if not (unmerged and merged.intake.merged and counts and kind_of(merged) == "events"):
+        return merged
+    return events.canonical(unmerged, users, items, table.intake)
+
+
+def _read_rows(
+    source: Any, columns: Columns, feedback: Feedback | None, scale: tuple[float, float] | None,
+    ids: tuple[Ids | None, Ids | None], options: dict[str, Any],
+) -> tuple[Table, Meaning | None]:  # fmt: skip
+    """The rows of interactions or events, as codes of the given catalogues, and what their values are."""
     if_counts = _limits("implicit", scale, NAMED) if feedback is None else None
-    fields = _fields("interactions", columns, limits=limits, if_counts=if_counts)
+    fields = _fields("interactions", columns, limits=_limits(feedback, scale), if_counts=if_counts)
     table = read_table(source, fields, name_unread=("value", "time", "session"), **options)
     kind = meaning_of(table.taken.get("value", "")) if feedback is None else MEANINGS[feedback]
-    rule: Duplicates = duplicates or ("sum" if kind == "events" else "last")
     if feedback is None and kind == "events":
         table.intake = _doubt_amounts(table)
-    users, items = _map_onto(table, "user", users), _map_onto(table, "item", items)
-    return interactions.canonical(table.columns, users, items, rule, table.intake, kind)
+    table.ids |= {role: _map_onto(table, role, given) for role, given in zip(("user", "item"), ids, strict=True)}
+    return table, kind
 
 
 def read_sessions(

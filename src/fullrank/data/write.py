@@ -10,7 +10,8 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.data.graded import Graded
+from fullrank.data.events import Events
+from fullrank.data.feedback import Feedback
 from fullrank.data.ids import Ids
 from fullrank.data.interactions import Interactions
 from fullrank.data.preferences import Preferences
@@ -24,12 +25,10 @@ if TYPE_CHECKING:
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 
-def write(
-    data: Interactions | Graded | Preferences, path: str | Path, *, overwrite: bool = False, excel_safe: bool = False
-) -> None:
+def write(data: Feedback | Events, path: str | Path, *, overwrite: bool = False, excel_safe: bool = False) -> None:
     """Write to .csv, .tsv or .parquet, the first two also with .gz or .zst; whole or not at all.
 
-    `read`, `read_sessions` or `read_preferences` give the same back. Text has no types: string ids that
+    `read`, `read_events`, `read_sessions` or `read_preferences` give the same back. Text has no types: string ids that
     all look like integers come back from csv as integers; parquet keeps them strings.
     `excel_safe` puts a ' before ids that a spreadsheet would take for a formula (=, +, -, @), which
     changes those ids.
@@ -53,12 +52,12 @@ def write(
         write_with(path, lambda file: compress(file, lambda out: _write_text(frame, out, kind)), overwrite=overwrite)
 
 
-def to_frame(data: Interactions | Graded | Preferences) -> pl.DataFrame:
+def to_frame(data: Feedback | Events) -> pl.DataFrame:
     """The rows with their names, as a polars data frame."""
     import polars as pl
 
     columns: dict[str, Any]
-    if isinstance(data, Interactions):
+    if isinstance(data, Interactions | Events):
         columns = {"user": names_of(data.users, data.user), "item": names_of(data.items, data.item)}
         columns |= {"value": data.value, "time": data.time}
     elif isinstance(data, Preferences):

@@ -72,7 +72,8 @@ def cases_of(split: Split[Interactions], relevant: Threshold = None, exclude: Ex
     """The cases of a split: users with held-out items that are relevant (value at or above a threshold).
 
     `exclude="train"` takes what a user has in train, validation and visible parts out of the candidates,
-    also where it was rated low; None leaves everything in (as Steck 2010); Interactions exclude those.
+    also where it was rated low, unless the split keeps repeats: then everything stays in, as with None (as Steck 2010);
+    Interactions exclude those.
     """
     held = split.held_out.relevant(relevant)
     if not len(held):
@@ -87,6 +88,8 @@ def cases_of(split: Split[Interactions], relevant: Threshold = None, exclude: Ex
     without = int((np.bincount(split.held_out.user, minlength=held.n_users) > 0).sum()) - len(judged)
     if without:
         skipped["held-out items, none relevant"] = without
+    if split.repeats is not None and split.repeats.users and not split.overlaps:
+        skipped["held-out events, all of items they had before"] = split.repeats.users
     return Cases(
         user=frozen(judged.astype(np.int32)),
         start=np.concatenate([[0], np.cumsum(counts[judged])]),
@@ -106,7 +109,7 @@ def cases_of(split: Split[Interactions], relevant: Threshold = None, exclude: Ex
 def excluded_lists(split: Split[Interactions], exclude: Exclude) -> tuple[list[Any], str]:
     """Two CSR lists of excluded items by user, and their name."""
     nothing = frozen(np.zeros(len(split.train.users) + 1, dtype=np.int64)), frozen(np.zeros(0, dtype=np.int32))
-    if exclude is None:
+    if exclude is None or (exclude == "train" and split.overlaps):
         return [nothing, nothing], "nothing"
     if isinstance(exclude, Interactions):
         if exclude.users != split.train.users or exclude.items != split.train.items:

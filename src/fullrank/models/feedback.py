@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from fullrank.data.events import Events
 from fullrank.data.feedback import Feedback, as_interactions
 from fullrank.data.interactions import Interactions
 from fullrank.models.kinds.model import Model
@@ -19,13 +20,15 @@ def takes(recipe: Recipe[Feedback, Made]) -> tuple[type, ...]:
     return kinds
 
 
-def adapt(recipe: Recipe[Feedback, Made], train: Feedback) -> Feedback:
-    """The feedback as this recipe takes it: as it is, or as ratings."""
+def adapt(recipe: Recipe[Feedback, Made], train: Feedback | Events) -> Feedback:
+    """The feedback as this recipe takes it: as it is, or as ratings; events are added up."""
+    if isinstance(train, Events):
+        train = train.merged()
     return train if isinstance(train, takes(recipe)) else as_interactions(train)
 
 
 def fit(
-    recipe: Recipe[Feedback, Made], train: Feedback, seed: int = 0, training: TrainingOptions | None = None
+    recipe: Recipe[Feedback, Made], train: Feedback | Events, seed: int = 0, training: TrainingOptions | None = None
 ) -> Made:
     """The recipe's model of this feedback; recipes that are not trained in rounds hear nothing of `training`."""
     if isinstance(recipe, IterativeRecipe):

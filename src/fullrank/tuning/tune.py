@@ -100,9 +100,8 @@ def score_of(split: Split[Any], metric: Metric, relevant: Threshold) -> Callable
     on: Any = as_graded(split.valid) if isinstance(split.valid, Preferences) else split.valid
     ordered = metric.name in ORDERED
     if isinstance(on, Interactions):
-        on = cases_of(
-            Split(split.train, on, visible=split.visible, how=split.how), relevant=None if ordered else relevant
-        )
+        known = Split(split.train, on, visible=split.visible, how=split.how)
+        on = cases_of(known, None if ordered else relevant, None if split.overlaps else "train")
     elif ordered:
         relevant = float(on.grade.min())
 

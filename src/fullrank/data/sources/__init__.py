@@ -8,7 +8,7 @@
 from fullrank.data.sources.amazon import amazon_2014, amazon_2018, amazon_2023
 from fullrank.data.sources.amazon_seq import amazon_video_games_seq
 from fullrank.data.sources.coat import coat
-from fullrank.data.sources.known import download, load, names
+from fullrank.data.sources.known import download, load, names, options_of
 from fullrank.data.sources.kuairec import kuairec, kuairec_partial
 from fullrank.data.sources.lastfm import lastfm_2k
 from fullrank.data.sources.million_song import million_song
@@ -56,6 +56,7 @@ __all__ = [
     "ncf",
     "netflix",
     "netflix_probe",
+    "options_of",
     "preflib",
     "sushi",
     "ta_feng",

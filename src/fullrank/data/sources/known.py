@@ -127,8 +127,22 @@ def download(
     return fetch.download(KNOWN[name].dataset, to, overwrite=overwrite, progress=progress, parts=parts)
 
 
+def options_of(source: str | os.PathLike[str]) -> list[str]:
+    """The options that `load` takes for this data set, given by name or folder.
+
+    >>> options_of("ta-feng")
+    ['duplicates', 'events']
+    """
+    known = KNOWN[source] if isinstance(source, str) and source in KNOWN else _recognise(Path(source))
+    return _options(known)
+
+
+def _options(known: Known) -> list[str]:
+    return [name for name in inspect.signature(known.read).parameters if name != "folder"]
+
+
 def _read(known: Known, folder: Path | None, options: dict[str, Any]) -> Source[Any]:
-    accepted = [name for name in inspect.signature(known.read).parameters if name != "folder"]
+    accepted = _options(known)
     for option in options:
         if option not in accepted:
             hint = did_you_mean(option, accepted) if accepted else "It has none."

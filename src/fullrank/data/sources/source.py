@@ -10,13 +10,14 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from numpy.typing import NDArray
 
+from fullrank.data.events import Events
 from fullrank.data.graded import Graded
 from fullrank.data.ids import Ids
 from fullrank.data.interactions import Interactions
 from fullrank.data.split import Split
 from fullrank.errors import DataError
 
-Data_co = TypeVar("Data_co", bound=Interactions | Graded | Split[Interactions], covariant=True)
+Data_co = TypeVar("Data_co", bound=Interactions | Events | Graded | Split[Interactions], covariant=True)
 Genres: TypeAlias = tuple[tuple[str, ...], ...]
 Progress: TypeAlias = Callable[[int, int | None], object]  # bytes so far, and in all where that is known
 
@@ -92,7 +93,7 @@ class Dataset:
             f"run `fullrank data {self.name} --download` (sources.download), which fetches {self.downloads[0].address}"
         )
 
-    def differences(self, data: Interactions, items: int) -> tuple[str, ...]:
+    def differences(self, data: Interactions | Events, items: int) -> tuple[str, ...]:
         """A note where rows, users or items are not as published."""
         counts = {"rows": data.intake.rows, "users": data.n_users, "items": items}
         wrong = [

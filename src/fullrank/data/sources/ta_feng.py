@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal, overload
 
+from fullrank.data import events as event_rows
 from fullrank.data.canonical import Duplicates
+from fullrank.data.events import Events
 from fullrank.data.ids import Ids
 from fullrank.data.interactions import Interactions, canonical
 from fullrank.data.reading.fields import Field
@@ -13,7 +16,7 @@ from fullrank.data.sources.catalogue import described
 from fullrank.data.sources.files import Files, Folder
 from fullrank.data.sources.source import Dataset, Source
 from fullrank.data.times import MICROSECONDS, Times
-from fullrank.errors import DataError, shown
+from fullrank.errors import DataError, check, shown
 
 TA_FENG = Dataset(
     name="ta-feng",
@@ -34,13 +37,24 @@ FIELDS = (
 )
 
 
-def ta_feng(folder: Folder = None, *, duplicates: Duplicates = "sum") -> Source[Interactions]:
+@overload
+def ta_feng(folder: Folder = ..., *, events: Literal[True]) -> Source[Events]: ...
+
+
+@overload
+def ta_feng(folder: Folder = ..., *, duplicates: Duplicates = ...) -> Source[Interactions]: ...
+
+
+def ta_feng(
+    folder: Folder = None, *, duplicates: Duplicates = "sum", events: bool = False
+) -> Source[Interactions] | Source[Events]:
     """817,741 purchases (implicit: amounts, with their day) by 32,266 customers of 23,812 products.
 
     Amounts of one product bought by one customer are added up, at the last day; `duplicates="first"` keeps the first
-    purchase alone, so that what comes later does not move it. Ids keep their zeros.
+    purchase alone, so that what comes later does not move it; `events=True` keeps every purchase. Ids keep their zeros.
     Licence: none came with the data; treat it as research only.
     """
+    check("duplicates", duplicates, not events or duplicates == "sum", "left out where events are kept")
     path = Files(TA_FENG, folder).file("ta_feng_all_months_merged.csv")
     bought = read_table(path, FIELDS, separator=",", header=True)
     columns, ids = bought.columns, bought.ids
@@ -48,6 +62,9 @@ def ta_feng(folder: Folder = None, *, duplicates: Duplicates = "sum") -> Source[
     if (columns["value"] <= 0).any():
         row = int((columns["value"] <= 0).argmax())
         raise DataError(f"{path}: amount {columns['value'][row]:g} (row {row}); amounts are above 0.")
+    if events:
+        every = event_rows.canonical(columns, ids["user"], ids["item"], bought.intake)
+        return Source(TA_FENG.title, every, notes=TA_FENG.differences(every, every.n_items))
     data = canonical(columns, ids["user"], ids["item"], duplicates, bought.intake, "events")
     return described(TA_FENG, data, None)
 

@@ -6,13 +6,14 @@ so the same data and seed give the same split on every machine and with every ve
 
 from fullrank.data.split.dense import core, densify
 from fullrank.data.split.folds import folds, repetitions
-from fullrank.data.split.parts import Data, Split
+from fullrank.data.split.parts import Data, Repeats, Split
 from fullrank.data.split.rows import by_time, holdout, leave_last
 from fullrank.data.split.users import held_out_users
 from fullrank.data.split.validation import halved, with_valid
 
 __all__ = [
     "Data",
+    "Repeats",
     "Split",
     "by_time",
     "core",

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank.arrays import Codes, Ints
+from fullrank.data.events import Events
 from fullrank.data.graded import Graded
 from fullrank.data.preferences import Preferences
 from fullrank.data.split.parts import AnyData
@@ -44,12 +45,18 @@ def hash_keys(seed: int, stream: int, *columns: NDArray[Any]) -> Keys:
 
 
 def hash_keys_of(data: AnyData, seed: int, stream: int) -> Keys:
-    """A hash key for every row by its user and items, or for every case by its user and place."""
+    """A hash key for every row by its user and items, of events also by which time it is, or for every case by its user
+    and place.
+    """
     if isinstance(data, Graded):
         return hash_keys(seed, stream, data.user, np.arange(len(data)))
     if isinstance(data, Preferences):
         return hash_keys(seed, stream, data.user, data.better, data.worse)
-    return hash_keys(seed, stream, data.user, data.item)
+    key = hash_keys(seed, stream, data.user, data.item)
+    if isinstance(data, Events) and data.repeats:  # the first time as of interactions, every other with its number
+        again = np.flatnonzero(data.occurrence)
+        key[again] = hash_keys(seed, stream, data.user[again], data.item[again], data.occurrence[again])
+    return key
 
 
 def shuffled(key: Keys) -> Order:

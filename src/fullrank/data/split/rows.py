@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fullrank.data.events import Events
 from fullrank.data.graded import Graded
 from fullrank.data.interactions import Interactions
 from fullrank.data.split.hash_keys import (
@@ -25,7 +26,8 @@ from fullrank.data.split.hash_keys import (
     timed_by_user,
     times_of,
 )
-from fullrank.data.split.parts import HELD_OUT, VALID, AnyData, Data, Labels, Split, cut, many, unit, usable
+from fullrank.data.split.parts import HELD_OUT, VALID, AnyData, Data, Labels, Split, many, unit, usable
+from fullrank.data.split.repeats import cut_and_merge
 from fullrank.data.times import MICROSECONDS, YEAR_5138, Times
 from fullrank.errors import DataError, check, check_integer
 
@@ -33,8 +35,19 @@ Timed = TypeVar("Timed", Interactions, Graded)
 Moment: TypeAlias = str | date | np.datetime64 | int | float
 
 
-def leave_last(data: Timed, n: int = 1, *, seed: int = 0) -> Split[Timed]:
+@overload
+def leave_last(data: Events, n: int = ..., *, repeat: bool = ..., seed: int = ...) -> Split[Interactions]: ...
+
+
+@overload
+def leave_last(data: Timed, n: int = ..., *, seed: int = ...) -> Split[Timed]: ...
+
+
+def leave_last(data: Any, n: int = 1, *, repeat: bool = False, seed: int = 0) -> Split[Any]:
     """The last n rows of every user by time are held out (Steck 2010: n=5); of graded cases the last n cases.
+
+    Of events the last n; then those of each part are merged. Those of items that the user had before are left out of
+    the held-out part and counted, or with `repeat=True` kept there.
 
     A user with n or fewer rows stays wholly in train, so that everyone judged has something to learn from.
     Equal times of a user are put in an order by chance, from (seed, user, item): by id, popular or new
@@ -49,7 +62,7 @@ def leave_last(data: Timed, n: int = 1, *, seed: int = 0) -> Split[Timed]:
     'The last 1 row of each user by time is held out (1 of 4 rows); 1 user with 1 row or fewer stays in train;
     equal times are shuffled with seed 0.'
     """
-    usable(data)
+    usable(data, events=True)
     check_integer("n", n, 1)
     counts = rows_per_user(data)
     order = timed_by_user(data.user, len(counts), times_of(data, "leave_last"), hash_keys_of(data, seed, TIES))
@@ -61,24 +74,39 @@ def leave_last(data: Timed, n: int = 1, *, seed: int = 0) -> Split[Timed]:
         _staying(int(((counts > 0) & (counts <= n)).sum()), f"{each} or fewer"),
         f"equal times are shuffled with seed {seed}",
     ]
-    return cut(data, label, clauses, f"no user has more than {each}: choose a smaller n")
+    return cut_and_merge(data, label, clauses, f"no user has more than {each}: choose a smaller n", repeat)
+
+
+@overload
+def holdout(
+    data: Events, fraction: float = ..., *, per_user: bool = ..., minimum: int = ..., valid: float = ...,
+    repeat: bool = ..., seed: int = ...,
+) -> Split[Interactions]: ...  # fmt: skip
+
+
+@overload
+def holdout(
+    data: Data, fraction: float = ..., *, per_user: bool = ..., minimum: int = ..., valid: float = ..., seed: int = ...
+) -> Split[Data]: ...
 
 
 def holdout(
-    data: Data, fraction: float = 0.2, *, per_user: bool = True, minimum: int = 1, valid: float = 0.0, seed: int = 0
-) -> Split[Data]:
+    data: Any, fraction: float = 0.2, *, per_user: bool = True, minimum: int = 1, valid: float = 0.0,
+    repeat: bool = False, seed: int = 0,
+) -> Split[Any]:  # fmt: skip
     """A fraction of every user's rows is held out at random, and another kept to validate on.
 
     Lim et al. 2015 take 0.2 and valid=0.1.
     A user's number of rows is rounded, halves up, first fraction + valid together, then fraction; at least
     one row stays in train. With `per_user=False` the fraction is of all rows, wherever it falls (Steck 2015: 0.05),
     and users may lose all of theirs. Users with fewer than `minimum` rows stay wholly in train.
+    Events and `repeat`: as in `leave_last`.
 
     >>> data = Interactions.of([1] * 10 + [2] * 3, [*range(10), *range(3)])
     >>> holdout(data, 0.2, valid=0.1, minimum=5)
     Split(10 train, 1 valid, 2 held_out)
     """
-    usable(data)
+    usable(data, events=True)
     check_fraction("fraction", fraction)
     check_fraction("valid", valid, zero=True)
     check("valid", valid, fraction + valid < 1, f"below 1 together with fraction={fraction}")
@@ -98,15 +126,27 @@ def holdout(
         _staying(int(((counts > 0) & (counts < minimum)).sum()), f"fewer than {many(minimum, unit(data))}"),
     ]
     remedy = f"choose another fraction or a smaller minimum, or bring users with more {unit(data)}"
-    return cut(data, label, clauses, remedy)
+    return cut_and_merge(data, label, clauses, remedy, repeat)
 
 
-def by_time(data: Timed, at: Moment | None = None, *, fraction: float | None = None) -> Split[Timed]:
+@overload
+def by_time(
+    data: Events, at: Moment | None = ..., *, fraction: float | None = ..., repeat: bool = ...
+) -> Split[Interactions]: ...
+
+
+@overload
+def by_time(data: Timed, at: Moment | None = ..., *, fraction: float | None = ...) -> Split[Timed]: ...
+
+
+def by_time(
+    data: Any, at: Moment | None = None, *, fraction: float | None = None, repeat: bool = False
+) -> Split[Any]:  # fmt: skip
     """Everything at or after one moment is held out: every training time is before every held-out time.
 
     `at` is an ISO date or time, a datetime (both UTC unless they say otherwise), a datetime64, or seconds
     since 1970. With `fraction` the moment is chosen so that at least this share of the rows is held out:
-    rows of one moment stay together, all held out.
+    rows of one moment stay together, all held out. Events and `repeat`: as in `leave_last`.
 
     >>> data = Interactions.of([1, 1, 2, 2], [1, 2, 1, 2], time=[10, 20, 20, 30])
     >>> by_time(data, fraction=0.5)
@@ -114,7 +154,7 @@ def by_time(data: Timed, at: Moment | None = None, *, fraction: float | None = N
     >>> by_time(data, at="1970-01-01T00:00:30Z").how
     'Rows at or after 1970-01-01T00:00:30 are held out (1 of 4 rows).'
     """
-    usable(data)
+    usable(data, events=True)
     check("at", at, (at is None) != (fraction is None), "given, or else 'fraction', but not both")
     time = times_of(data, "by_time")
     moment = _moment_before(time, fraction) if at is None else as_moment(at)
@@ -124,7 +164,7 @@ def by_time(data: Timed, at: Moment | None = None, *, fraction: float | None = N
     remedy = f"the times run from {_text(first)} to {_text(last)}: choose a moment after the first, up to the last"
     if first == last:
         remedy = f"all times are {_text(first)}: split at random instead"
-    return cut(data, _labels(data, np.flatnonzero(held)), clauses, remedy)
+    return cut_and_merge(data, _labels(data, np.flatnonzero(held)), clauses, remedy, repeat)
 
 
 def _moment_before(time: Times, fraction: float | None) -> np.datetime64:

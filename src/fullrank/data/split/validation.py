@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -30,11 +31,13 @@ def halved(split: Split[Data], *, seed: int = 0) -> Split[Data]:
     to_validate[shuffled(hash_keys_of(split.held_out, seed, HALVES))[:half]] = True
     valid, held_out = split.held_out.where(to_validate), split.held_out.where(~to_validate)
     how = f"Of these {half:,} at random are for validation and {len(held_out):,} for the test (seed {seed})."
-    return replace(split, valid=valid, held_out=held_out, how=f"{split.how} {how}".strip())
+    return replace(split, valid=valid, held_out=held_out, train_events=None, how=f"{split.how} {how}".strip())
 
 
 def with_valid(split: Split[Data], make: Callable[[Data], Split[Data]]) -> Split[Data]:
     """The training part is split once more, by any rule, and what that holds out is for validation.
+
+    Of a split of events the training events are, never the merged rows; both times repeats are left out, or kept.
 
     >>> from fullrank.data.interactions import Interactions
     >>> from fullrank.data.split.rows import leave_last
@@ -44,9 +47,11 @@ def with_valid(split: Split[Data], make: Callable[[Data], Split[Data]]) -> Split
     (array([0, 1, 2], dtype=int32), array([3], dtype=int32), array([4], dtype=int32))
     """
     _refuse_valid(split)
-    inner = make(split.train)
+    inner = make(_to_split_again(split))
     check("make", make, isinstance(inner, Split), "a function from data to a Split")
     _refuse_valid(inner)
+    if inner.overlaps != split.overlaps:
+        raise DataError("repeats are kept in one split and left out in the other; say repeat=True in both or in none.")
     seen = [part for part in (split.visible, inner.visible) if part is not None]
     return replace(
         split,
@@ -55,6 +60,13 @@ def with_valid(split: Split[Data], make: Callable[[Data], Split[Data]]) -> Split
         visible=joined(seen) if seen else None,
         how=f"{split.how} For validation the rest is split again ({inner.how.removesuffix('.')}).".strip(),
     )
+
+
+def _to_split_again(split: Split[Data]) -> Any:
+    """The training part as it was before anything was merged."""
+    if split.repeats is not None and split.train_events is None:
+        raise DataError("the training events of this split are not kept; split the events again.")
+    return split.train if split.train_events is None else split.train_events
 
 
 def _refuse_valid(split: Split[Data]) -> None:

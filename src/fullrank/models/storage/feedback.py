@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank.arrays import Array, frozen
+from fullrank.data.events import Events
 from fullrank.data.feedback import Feedback
 from fullrank.data.ids import Ids
 from fullrank.data.interactions import Interactions
@@ -76,14 +77,16 @@ def file_bytes(array: Array) -> memoryview:
     return little.reshape(-1).view(np.uint8).data
 
 
-def fingerprint(feedback: Feedback) -> str:
-    """The sha256 of who did what: ids, rows and values. Times do not count, since a model file keeps none.
+def fingerprint(feedback: Feedback | Events) -> str:
+    """The sha256 of who did what: ids, rows and values. Times do not count, since a model file keeps none; but those
+    of events do, which are nothing without them.
 
     >>> fingerprint(Interactions.of([1, 2], [7, 7], [3, 4]))[:8]
     '4bd99442'
     """
     if isinstance(feedback, Interactions):
         return fingerprint_of(history_arrays(feedback))
-    named = {part.name: getattr(feedback, part.name) for part in fields(feedback) if part.name != "time"}
+    timed = isinstance(feedback, Events)
+    named = {part.name: getattr(feedback, part.name) for part in fields(feedback) if timed or part.name != "time"}
     arrays = {name: value for name, value in named.items() if isinstance(value, np.ndarray)}
     return fingerprint_of(arrays | id_arrays("user", feedback.users) | id_arrays("item", feedback.items))
