@@ -53,7 +53,8 @@ class ItemCF(Recipe[Interactions, ItemItem]):
     #: What counts as positive: values at or above a number, above a share of all ("30%") or the person's "own mean";
     #: None: all that was observed, whatever its value.
     relevant: Relevant = None
-    #: Added to the product of the lengths, from 0: pairs that few people took lose, e.g. 10. It wants `scale=None`.
+    #: Added to the product of the lengths, from 0: pairs that few people took lose. 10 does well together with
+    #: `user_weight=0.5, neighbours=None, voters=100, scale=None` (docs/models.md); `scale` would undo it.
     shrink: float = 0.0
     #: A user with n positives counts n^-user_weight in the products, from 0 (everybody alike): with 0.5, those who took
     #: nearly everything say less about each pair. The lengths stay as they are.
