@@ -59,10 +59,13 @@ GRIDS: dict[str, dict[str, tuple[Any, ...]]] = {
         "factors": (64, 128), "missing_weight": (0.005, 0.01, 0.02),
         "reg": (0.2, 0.3, 0.5), "frequency": (0.4, 0.5, 0.6),
     },
-    "ItemCF": {"neighbours": (50, 100, 200), "power": (1.0, 1.5, 2.0), "scale": ("unit", None)},
+    "ItemCF": {
+        "neighbours": (None, 100), "voters": (None, 50, 100, 200), "power": (1.0,), "scale": (None,),
+        "shrink": (5.0, 10.0, 20.0), "user_weight": (0.3, 0.5),
+    },
     "PureSVD": {"factors": (8, 16, 32, 48, 64)},
     "AllRank": {
-        "factors": (32, 64), "missing_weight": (0.02, 0.05, 0.1), "missing_value": (0.0, 0.5, 1.0, 2.0),
+        "factors": (32, 64), "missing_weight": (0.05, 0.1), "missing_value": (0.0, 0.5, 1.0, 2.0),
         "reg": (0.03, 0.06, 0.1),
     },
     "AllRankBinary": {"factors": (32, 64), "missing_weight": (0.005, 0.02, 0.05), "reg": (0.02, 0.05, 0.1)},
@@ -136,7 +139,7 @@ def sets_for(name: str, *, choosing: bool) -> list[str]:
 
 def _too_large(recipe: str, name: str) -> bool:
     train = parts(name, CHOOSE).train
-    return recipe == "EASE" and train.n_items > TOO_MANY
+    return recipe == "EASE" and train.n_items > TOO_MANY and train.n_users > TOO_MANY
 
 
 def settings(grid: dict[str, tuple[Any, ...]]) -> Iterator[dict[str, Any]]:

@@ -195,9 +195,9 @@ def test_plans_say_it(tmp_path: Path) -> None:
 
 
 def test_what_people_take_most_is_compared_where_they_may_again() -> None:
-    assert "PersonalFrequency" in defaults.recipes("events", repeat=True)
-    assert "PersonalFrequency" not in defaults.recipes("events")
-    assert "PersonalFrequency" not in defaults.recipes("ratings", repeat=True)
+    events = Interactions.of([1, 2], [1, 2])
+    assert "PersonalFrequency" in defaults.recipes("events", events, repeat=True)
+    assert "PersonalFrequency" not in defaults.recipes("events", events)
 
 
 def test_files_of_events_are_loaded_as_events(tmp_path: Path) -> None:

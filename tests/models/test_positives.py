@@ -37,7 +37,7 @@ def test_what_counts_by_hand() -> None:
 def test_recipes_of_one_class_all_have_the_threshold() -> None:
     expected = {
         "AllRankBinary", "BPR", "Bestseller", "EASE", "GaussianRank", "HistoryBPR", "IALS", "ItemCF", "MFADG", "MFAUC",
-        "PureSVD", "SoftmaxNegatives", "SquaredNegatives",
+        "PureSVD", "RecentItemCF", "SoftmaxNegatives", "SquaredNegatives",
     }  # fmt: skip
     assert expected <= set(ONE_CLASS)
 

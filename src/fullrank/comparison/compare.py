@@ -115,8 +115,9 @@ def compare(
         data, split=split, relevant=relevant, metrics=metrics, kind=kind, exclude=exclude, repeat=repeat, seed=seed,
         titles=titles, attributes=attributes, truth=truth,
     )  # fmt: skip
-    chosen = defaults.recipes(setting.kind, setting.split.overlaps) if recipes is None else recipes
-    named = name_recipes(chosen, setting.suits)
+    if recipes is None:
+        recipes = defaults.recipes(setting.kind, setting.split.train, setting.cut, repeat=setting.split.overlaps)
+    named = name_recipes(recipes, setting.suits)
     _ = setting.judged  # nothing to judge is told before anything is fitted
     folder = None if out is None else output_folder(Path(out))
     if folder is not None and not overwrite:

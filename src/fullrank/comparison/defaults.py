@@ -19,20 +19,28 @@ METRICS = {
 }
 
 
-AGAIN = ("PersonalFrequency",)  # where seen items are candidates
-RECIPES = {  # what is compared, by what the feedback is
-    "ratings": ("Bestseller", "RSVD", "AllRank", "IALS", "ItemCF", "MFADG", "GaussianRank"),
-    "events": ("Bestseller", "IALS", "ItemCF", "BPR", "MFADG", "GaussianRank"),
+RECIPES = {  # what is compared, by what the feedback is; chosen by benchmarks/defaults.py
+    "ratings": ("Bestseller", "AllRank", "IALS", "ItemCF", "EASE", "SoftmaxNegatives", "GaussianRank"),
+    "events": ("Bestseller", "IALS", "ItemCF", "EASE", "SoftmaxNegatives", "BPR"),
     "sessions": ("Bestseller", "RSVD", "OpportunityCost", "SessionCost", "CCF"),
     "preferences": ("Bestseller", "RSVD", "OpportunityCost"),
 }
+IN_ORDER = ("RecentItemCF",)  # where what is held out comes after what is learned from
+AGAIN = ("PersonalFrequency",)  # where seen items are candidates
+LARGEST = 10_000  # users or items, whichever are fewer, for EASE: a minute and more beyond
 
 
-def recipes(kind: str, repeat: bool = False) -> dict[str, str | AnyRecipe]:
-    """The recipes that are compared, by name; where people may take an item again, also what each takes most."""
-    made: dict[str, str | AnyRecipe] = {
-        name: name for name in (*RECIPES[kind], *(AGAIN if repeat and kind == "events" else ()))
-    }
+def recipes(kind: str, train: Feedback, cut: str = "", *, repeat: bool = False) -> dict[str, str | AnyRecipe]:
+    """The recipes that are compared, by name: those for the kind of feedback, its size, its split (`cut`), and where
+    people may take an item again also what each takes most.
+    """
+    names = list(RECIPES[kind])
+    if kind in ("ratings", "events"):
+        in_order = getattr(train, "time", None) is not None and cut.startswith(("leave-last", "time"))
+        names += [*(IN_ORDER if in_order else ()), *(AGAIN if repeat else ())]
+        if min(len(train.users), len(train.items)) > LARGEST:
+            names.remove("EASE")
+    made: dict[str, str | AnyRecipe] = {name: name for name in names}
     if kind in ("sessions", "preferences"):
         made["Bestseller"] = Bestseller(by="mean")
     return made

@@ -114,6 +114,7 @@ SPACES: dict[str, dict[str, Part]] = {
     },
     "ItemCF": {
         "neighbours": Int(5, 500, log=True),
+        "voters": Choice((None, 30, 100, 300)),
         "power": Float(0.3, 3.0, log=True),
         "scale": Choice(("unit", "sum", None)),
         "shrink": Float(0.0, 50.0),

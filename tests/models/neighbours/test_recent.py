@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -293,6 +294,18 @@ def test_weights_fall_by_halves_of_a_place() -> None:
     assert fading(4, 0.36) == pytest.approx([1, 0.8, 0.64, 0.8 * 0.64, 0.64**2])
     assert fading(2, 1).tolist() == [1, 0, 0]
     assert fading(3, 0).tolist() == [1, 1, 1, 1]
+
+
+def test_a_large_catalogue_needs_little_memory() -> None:
+    """100,000 items: all pairs would take 40 GB."""
+    rng = np.random.default_rng(0)
+    user, item = np.repeat(np.arange(20_000), 10), (100_000 * rng.random(200_000) ** 3).astype(int)
+    data = Interactions.of(user, item, time=rng.permutation(len(user)), items=Ids.numbered(100_000))
+    tracemalloc.start()
+    RecentItemCF(neighbours=10).fit(data)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100e6
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ class AllRank(LeastSquares):
     #: r_m, what a missing rating is taken for, any number: best at or below the lowest observed one.
     missing_value: float = 0.5
     #: Strength of regularisation, >= 0: raise it where held-out results are worse than those in training.
-    reg: float = 0.1
+    reg: float = 0.06
     #: Weight of an observed rating, >= 0: one number, or a table from rating to weight.
     weight: float | Mapping[float, float] = 1.0
     #: Rounds over all items and users, from 1: more come nearer to the optimum; `tolerance` may stop them.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -25,7 +25,7 @@ class ItemCF(Recipe[Interactions, ItemItem]):
 
         s_ij = max(0, <x_i, x_j> / (|x_i| |x_j| + shrink))^power        score(u, i) = sum over u's items j of s_ij
 
-    <x_i, x_j> is the sum over users u of n_u^-user_weight x_ui x_uj; n_u is how many positives u has. x_i for
+    <x_i, x_j> is the sum over users u of n_u^-user_weight x_ui x_uj; n_u is how many positives u has. x_i is 1 for
     everybody who took item i (`binary`; without the two, the cosine is n_ij / sqrt(n_i n_j) then), or holds their
     values, which then weigh the sum too. `keep_self`, `neighbours` and `voters`, `scale` act on s in this order.
     `KRICHENE_Y` and `KRICHENE_Z` are recommenders Y and Z of that paper, with the choices that give its numbers.
@@ -34,18 +34,16 @@ class ItemCF(Recipe[Interactions, ItemItem]):
     #: The power of the cosine, > 0: above 1, near items count more.
     power: float = 1.0
     #: Of every item j of a history only so many most similar items i profit (columns of s), from 1; None: all.
-    neighbours: int | None = 50
+    neighbours: int | None = None
     #: Every item i listens only to so many most similar items j (rows of s), from 1; None: to all. Given both, both
     #: hold.
-    voters: int | None = None
+    voters: int | None = 100
     #: Whether s_ii = 1 stays; it takes one of the places among neighbours or voters, and counts in `scale`.
     keep_self: bool = False
-    #: Rows of s are divided by their Euclidean length ("unit", Eq. 29), by their "sum" (Eq. 30, which undoes any
-    #: scaling
+    #: Rows of s are divided by their Euclidean length ("unit", Eq. 29), by their "sum" (Eq. 30, which undoes any scaling
     #: before it), or not (None).
-    scale: Literal["unit", "sum"] | None = "unit"
-    #: At the last place, ties "share" what is left of the places equally, so that nothing depends on the order of
-    #: items;
+    scale: Literal["unit", "sum"] | None = None
+    #: At the last place, ties "share" what is left of the places equally, so that nothing depends on the order of items;
     #: or the "first" by code get them, and no item has more than so many.
     ties: Literal["share", "first"] = "share"
     #: Whether whatever counts is 1; False: values count, as in feedback where more is better.
@@ -53,11 +51,11 @@ class ItemCF(Recipe[Interactions, ItemItem]):
     #: What counts as positive: values at or above a number, above a share of all ("30%") or the person's "own mean";
     #: None: all that was observed, whatever its value.
     relevant: Relevant = None
-    #: Added to the product of the lengths, from 0: pairs that few people took lose, e.g. 10. It wants `scale=None`.
-    shrink: float = 0.0
+    #: Added to the product of the lengths, from 0: pairs that few people took lose; `scale` would undo it.
+    shrink: float = 10.0
     #: A user with n positives counts n^-user_weight in the products, from 0 (everybody alike): with 0.5, those who took
     #: nearly everything say less about each pair. The lengths stay as they are.
-    user_weight: float = 0.0
+    user_weight: float = 0.5
 
     def __post_init__(self) -> None:
         check("power", self.power, is_number(self.power) and 0 < self.power < np.inf, "a number > 0")
@@ -148,5 +146,6 @@ class ItemCF(Recipe[Interactions, ItemItem]):
         return (1 / np.where(length > 0, length, 1)).astype(np.float32)
 
 
-KRICHENE_Y = ItemCF(power=3, neighbours=None, keep_self=True)
-KRICHENE_Z = ItemCF(neighbours=10)
+_AS_PRINTED = ItemCF(voters=None, scale="unit", shrink=0, user_weight=0)
+KRICHENE_Y = replace(_AS_PRINTED, power=3, keep_self=True)
+KRICHENE_Z = replace(_AS_PRINTED, neighbours=10)
