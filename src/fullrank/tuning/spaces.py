@@ -113,10 +113,9 @@ SPACES: dict[str, dict[str, Part]] = {
         "missing_weight": Float(0.001, 0.3, log=True),
     },
     "ItemCF": {
-        "neighbours": Int(5, 500, log=True),
-        "voters": Choice((None, 30, 100, 300)),
-        "power": Float(0.3, 3.0, log=True),
-        "scale": Choice(("unit", "sum", None)),
+        "voters": Int(10, 500, log=True),
+        "power": Float(0.5, 3.0, log=True),
+        "scale": Choice((None, "unit")),
         "shrink": Float(0.0, 50.0),
         "user_weight": Float(0.0, 1.0),
     },

@@ -23,6 +23,7 @@ from fullrank.models.neighbours.itemcf import KRICHENE_Y, KRICHENE_Z, ItemCF
 from fullrank.testing.checkerboard import checkerboard
 
 Dense = NDArray[np.float64]
+COSINE = ItemCF(voters=None, shrink=0, user_weight=0)  # and nothing else
 
 
 def feedback(kind: str, seed: int = 0) -> Interactions:
@@ -126,16 +127,22 @@ def test_a_shrink_and_weighted_users_by_hand() -> None:
 def test_only_what_counts_makes_a_user_count_less() -> None:
     """Ann's two dislikes are no positives of hers."""
     data = Interactions.of(["ann"] * 4, [0, 1, 2, 3], [5, 5, 1, 1])
-    similar = ItemCF(neighbours=1, scale=None, relevant=4, user_weight=1).fit(data).similar.toarray()
+    similar = replace(COSINE, neighbours=1, relevant=4, user_weight=1).fit(data).similar.toarray()
     assert similar[0, 1] == pytest.approx(1 / 2)
 
 
 def test_neither_shrink_nor_weights_are_the_plain_cosine_to_the_bit() -> None:
     for kind, k in product(("dense", "sparse", "signed"), (None, 4)):
-        plain, zero = (
-            ItemCF(neighbours=k, **more).fit(feedback(kind)) for more in ({}, {"shrink": 0, "user_weight": 0})
-        )
-        assert same_bytes(plain, zero)
+        data = feedback(kind)
+        model = replace(COSINE, neighbours=k).fit(data)
+        x = matrix(data, binary=True)
+        lengths = np.sqrt(np.maximum((x**2).sum(axis=0), 1))
+        cosine2 = (x.T @ x) ** 2 / np.outer(lengths, lengths) ** 2
+        np.fill_diagonal(cosine2, 0)
+        kept = dense(model) > 0
+        np.testing.assert_array_equal(dense(model)[kept] > 0, np.sqrt(cosine2)[kept] > 0)
+        if k is None:
+            np.testing.assert_array_equal(dense(model), np.sqrt(cosine2).astype(np.float32))
 
 
 def test_no_limit_is_a_limit_of_all_items() -> None:
@@ -150,10 +157,10 @@ def test_ties_share_the_places_that_are_left() -> None:
     user = [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
     item = [0, 1, 0, 2, 0, 3, 0, 4, 0, 4]
     data = Interactions.of(user, item)
-    shared = ItemCF(neighbours=2, scale=None).fit(data).similar.toarray()[0]
+    shared = replace(COSINE, neighbours=2).fit(data).similar.toarray()[0]
     cosine, top = 1 / np.sqrt(5), 2 / np.sqrt(10)
     assert shared == pytest.approx([0, cosine / 3, cosine / 3, cosine / 3, top])
-    first = ItemCF(neighbours=2, scale=None, ties="first").fit(data).similar
+    first = replace(COSINE, neighbours=2, ties="first").fit(data).similar
     assert first.toarray()[0] == pytest.approx([0, cosine, 0, 0, top])
     assert np.diff(first.indptr).max() == 2
 
@@ -162,7 +169,7 @@ def test_equal_cosines_of_different_counts_are_ties() -> None:
     taken = {0: range(3), 1: range(1), 2: range(9)}  # item: its users
     assert 1 / np.sqrt(3 * 1) != 3 / np.sqrt(3 * 9)  # as floats; as fractions both are 1/3 squared
     pairs = [(user, item) for item, users in taken.items() for user in users]
-    similar = ItemCF(neighbours=1, scale=None).fit(Interactions.of(*zip(*pairs, strict=True))).similar.toarray()
+    similar = replace(COSINE, neighbours=1).fit(Interactions.of(*zip(*pairs, strict=True))).similar.toarray()
     assert similar[0, 1] == similar[0, 2] == pytest.approx(1 / np.sqrt(3) / 2)
 
 
@@ -208,7 +215,7 @@ def test_same_bytes_for_any_threads_parts_and_rows(monkeypatch: pytest.MonkeyPat
 def test_full_buffers_are_continued(monkeypatch: pytest.MonkeyPatch) -> None:
     """With room for one item's neighbours only, every part is made of many pieces."""
     data = feedback("signed")
-    expected = ItemCF(neighbours=20).fit(data)
+    expected = replace(COSINE, neighbours=20).fit(data)
     monkeypatch.setattr(columns, "ROOM", 1)
     whole = columns.Columns.of(data, True)
     pieces = list(whole.nearest(0, data.n_items, 20, keep_self=False, share=True))
@@ -292,7 +299,7 @@ def test_a_large_catalogue_needs_little_memory() -> None:
 def test_too_many_items_are_refused_beforehand(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fullrank.runtime.memory.available", lambda: 100.0)
     with pytest.raises(StorageError, match="ItemCF: similarities among all 14 items"):
-        ItemCF(neighbours=None).fit(feedback("dense"))
+        ItemCF(voters=None).fit(feedback("dense"))
     ItemCF(neighbours=3).fit(feedback("dense"))
 
 

@@ -131,7 +131,7 @@ def test_the_last_followed_by_what_directly_followed_it() -> None:
 def test_without_order_in_anything_it_is_the_shrunk_cosine() -> None:
     data = feedback(ties=False)
     order = RecentItemCF(recency=0, nearness=0, backward=1, neighbours=100, shrink=5).fit(data)
-    cosine: Any = ItemCF(neighbours=100, scale=None, shrink=5).fit(data).similar
+    cosine: Any = ItemCF(neighbours=100, voters=None, shrink=5, user_weight=0).fit(data).similar
     np.testing.assert_allclose(dense(order), cosine.toarray(), rtol=1e-6)
 
 

@@ -37,14 +37,14 @@ class ItemCF(Recipe[Interactions, ItemItem]):
     neighbours: int | None = None
     #: Every item i listens only to so many most similar items j (rows of s), from 1; None: to all. Given both, both
     #: hold.
-    voters: int | None = 100
+    voters: int | None = 200
     #: Whether s_ii = 1 stays; it takes one of the places among neighbours or voters, and counts in `scale`.
     keep_self: bool = False
-    #: Rows of s are divided by their Euclidean length ("unit", Eq. 29), by their "sum" (Eq. 30, which undoes any scaling
-    #: before it), or not (None).
+    #: Rows of s are divided by their Euclidean length ("unit", Eq. 29), by their "sum" (Eq. 30, which undoes any
+    #: scaling before it), or not (None).
     scale: Literal["unit", "sum"] | None = None
-    #: At the last place, ties "share" what is left of the places equally, so that nothing depends on the order of items;
-    #: or the "first" by code get them, and no item has more than so many.
+    #: At the last place, ties "share" what is left of the places equally, so that nothing depends on the order of
+    #: items; or the "first" by code get them, and no item has more than so many.
     ties: Literal["share", "first"] = "share"
     #: Whether whatever counts is 1; False: values count, as in feedback where more is better.
     binary: bool = True
@@ -52,7 +52,7 @@ class ItemCF(Recipe[Interactions, ItemItem]):
     #: None: all that was observed, whatever its value.
     relevant: Relevant = None
     #: Added to the product of the lengths, from 0: pairs that few people took lose; `scale` would undo it.
-    shrink: float = 10.0
+    shrink: float = 20.0
     #: A user with n positives counts n^-user_weight in the products, from 0 (everybody alike): with 0.5, those who took
     #: nearly everything say less about each pair. The lengths stay as they are.
     user_weight: float = 0.5
