@@ -10,6 +10,7 @@ from fullrank.comparison.profile import CLEAR
 from fullrank.comparison.protocol import Setting
 from fullrank.comparison.results import Caveat, DataProfile, PairResult, SampledPanel, Verdict
 from fullrank.comparison.runs import Part
+from fullrank.evaluation.notes import POPULAR
 from fullrank.evaluation.result import Result
 from fullrank.models.neighbours.bestseller import Bestseller
 
@@ -158,7 +159,12 @@ def _reading(setting: Setting) -> list[str]:
 def _of_results(results: Mapping[str, Result]) -> list[str]:
     """What evaluation says, once where it says it of all models."""
     common = [note for note in next(iter(results.values())).notes if all(note in r.notes for r in results.values())]
-    own = [f"{name}: {note}." for name, result in results.items() for note in result.notes if note not in common]
+    own = [
+        f"{name}: {note}."
+        for name, result in results.items()
+        for note in result.notes
+        if note not in common and POPULAR not in note  # the report has it beside what a model was fed
+    ]
     return [*map(_sentence, common), *own]
 
 

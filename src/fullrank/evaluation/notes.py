@@ -13,6 +13,7 @@ from fullrank.metrics.missing import Weighted
 from fullrank.metrics.relevance import list_lengths
 from fullrank.ranks import Ranks
 
+POPULAR = "were ranked by what is popular"
 TIES = 0.01  # share of cases from which ties are worth a word
 
 
@@ -32,7 +33,7 @@ def trust_notes(ranks: Ranks, metrics: Sequence[Metric], values: Doubles) -> tup
         notes.append(f"biased where relevant items are missing from the held-out data: {biased}")
     notes += [f"{n:,} cases left out: {reason}" for reason, n in ranks.about.skipped.items()]
     notes += [
-        f"{n:,} of {len(np.unique(ranks.user)):,} cases were ranked by what is popular: {reason}"
+        f"{n:,} of {len(np.unique(ranks.user)):,} cases {POPULAR}: {reason}"
         for reason, n in ranks.about.fallback.items()
     ]
     return (*notes, *_note_undefined(metrics, values))
