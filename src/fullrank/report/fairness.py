@@ -29,7 +29,7 @@ def feeding(results: Results) -> list[Feeding]:
 
 
 def _fallback(model: ModelSummary, cases: int) -> str:
-    parts = [f"{n:,} of {cases:,} cases ({n / cases:.0%}): {reason}" for reason, n in model.fallback.items()]
+    parts = [f"{n:,} of {cases:,} cases: {reason}" for reason, n in model.fallback.items()]
     return "; ".join(parts)
 
 
