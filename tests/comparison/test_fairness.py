@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import fullrank
-from fullrank import IALS, AllRank, Bestseller, Interactions, compare
+from fullrank import IALS, AllRank, Bestseller, Ids, Interactions, compare
+from fullrank.comparison import defaults
 from fullrank.comparison.results import ModelSummary
 from fullrank.evaluation.fallback import NEW
 from fullrank.metrics import recall
@@ -86,3 +87,31 @@ def test_new_people_are_shown_apart_and_served_bestsellers() -> None:
 def test_without_new_people_nothing_is_shown_apart() -> None:
     comparison = compare(WORLD.data, ["bestseller"], split="holdout:0.2")
     assert by_name(comparison)["bestseller"].people == {}
+
+
+def test_counts_taken_for_ratings_are_told() -> None:
+    rng = np.random.default_rng(1)
+    data = WORLD.data
+    plays = Interactions.of(data.user, data.item, rng.integers(1, 500, len(data)))
+    comparison = compare(plays, ["AllRank", "RSVD", "ials"], split="holdout:0.3")
+    assert comparison.results.data.kind == "events"
+    assert "AllRank, RSVD took counts as if they were ratings" in warnings(comparison)
+    assert "took counts" not in warnings(compare(WORLD.data, ["AllRank"], split="holdout:0.3"))
+
+
+def test_models_by_what_the_feedback_is() -> None:
+    small, ordered = Interactions.of([1, 2], [1, 2]), Interactions.of([1, 2], [1, 2], time=[1, 2])
+    assert "RecentItemCF" in defaults.recipes("events", ordered, "leave-last:5")
+    assert "RecentItemCF" not in defaults.recipes("events", ordered, "time:0.2")
+    assert "RecentItemCF" not in defaults.recipes("events", small, "leave-last:5")
+    many = Ids.numbered(defaults.LARGEST + 1)
+    assert "EASE" in defaults.recipes("events", Interactions.of([1], [1], users=many))  # few items: the primal
+    assert "EASE" not in defaults.recipes("events", Interactions.of([1], [1], users=many, items=many))
+
+
+def test_the_scale_of_ratings_decides_what_a_missing_one_is_taken_for() -> None:
+    data = WORLD.data
+    assert data.value is not None
+    twice = Interactions(data.user, data.item, 2 * data.value, None, data.users, data.items)  # from 2 to 10
+    models = by_name(compare(twice, ["AllRank"], split="holdout:0.3"))
+    assert models["AllRank"].parameters["missing_value"] == 1.0

@@ -12,8 +12,13 @@ from fullrank.comparison.results import Caveat, DataProfile, PairResult, Sampled
 from fullrank.comparison.runs import Part
 from fullrank.evaluation.notes import POPULAR
 from fullrank.evaluation.result import Result
+from fullrank.models.least_squares.allrank import AllRank
 from fullrank.models.neighbours.bestseller import Bestseller
+from fullrank.models.ratings.ordrec import OrdRec
+from fullrank.models.ratings.rsvd import RSVD
+from fullrank.models.ratings.svdpp import SVDpp
 
+RATING_RECIPES = (AllRank, RSVD, SVDpp, OrdRec)
 FEW = 100  # cases
 MANY = 0.1  # of the cases, or of the held-out events
 SOME = 0.01  # of the held-out events
@@ -96,7 +101,7 @@ def _about_models(
             f"Ratings are missing not at random here, and {decides} is biased where relevant items are missing from "
             "the held-out data; look at the metrics marked as unbiased."
         )
-    doubts += _fed_dislikes(setting, parts)
+    doubts += [*_fed_dislikes(setting, parts), *_fed_counts(setting, parts)]
     if {verdict.best, *verdict.tied} & _bestsellers(parts):
         doubts.append("No model is clearly better than a list of bestsellers, which is the same for everybody.")
     if not tuned:
@@ -119,6 +124,18 @@ def _fed_dislikes(setting: Setting, parts: Sequence[Part]) -> list[str]:
     return [
         f"{', '.join(names)} learned from all ratings as if each were a like, those below {least:g} too: set "
         "`relevant`, or give them by name."
+    ]
+
+
+def _fed_counts(setting: Setting, parts: Sequence[Part]) -> list[str]:
+    """Which models took counts for ratings."""
+    if setting.kind != "events" or setting.split.train.value is None:
+        return []
+    names = [part.name for part in parts if isinstance(part.recipe, RATING_RECIPES)]
+    if not names:
+        return []
+    return [
+        f"{', '.join(names)} took counts as if they were ratings: use models of events, or turn counts into grades."
     ]
 
 
