@@ -31,7 +31,7 @@ class RecentItemCF(Recipe[Interactions, ItemSequences]):
     last item. n_i is how many people took item i. It needs times, but only their order counts, and only among what
     counts as positive. Items of one moment share the mean of their places: they are 0 apart, count 1 and have no order.
     Pairs that count less than 2^-24 are left out. The defaults are from a short search on Amazon video games and
-    MovieLens 1M: recall@10 of the last item .124 and .248, of `ItemCF()` .057 and .090 (docs/models.md).
+    MovieLens 1M: recall@10 of the last item .124 and .248, of plain cosines .057 and .090 (docs/models.md).
     """
 
     #: The share of its weight that an item loses with every place it is further back, from 0 (all count alike) to 1
