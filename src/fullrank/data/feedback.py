@@ -6,18 +6,19 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from fullrank.arrays import repeats
+from fullrank.arrays import Floats, repeats
 from fullrank.data.canonical import sort_rows
 from fullrank.data.events import Events
 from fullrank.data.graded import Graded
 from fullrank.data.intake import Intake
-from fullrank.data.interactions import Interactions, canonical
+from fullrank.data.interactions import Interactions, Meaning, canonical
 from fullrank.data.preferences import Preferences
 
 Feedback: TypeAlias = Interactions | Graded | Preferences  # what recipes learn from
 Kind: TypeAlias = Literal["ratings", "events", "sessions", "preferences"]
 
 MOST_GRADES = 25
+CHUNK = 1 << 18  # values looked at together
 
 
 def kind_of(data: Feedback | Events) -> Kind:
@@ -30,10 +31,31 @@ def kind_of(data: Feedback | Events) -> Kind:
         return "events"
     if not isinstance(data, Interactions):
         return "sessions" if isinstance(data, Graded) else "preferences"
-    different = 0 if data.value is None else len(np.unique(data.value))
+    return what_values_are(data.value, data.kind)
+
+
+def what_values_are(values: Floats | None, said: Meaning | None) -> Meaning:
+    """ "events" where there are no values or one; else what is said of them; else "ratings" where they are few."""
+    different = 0 if values is None else count_different(values, MOST_GRADES + 1)
     if different < 2:
         return "events"
-    return data.kind or ("ratings" if different <= MOST_GRADES else "events")
+    return said or ("ratings" if different <= MOST_GRADES else "events")
+
+
+def count_different(values: Floats, enough: int) -> int:
+    """How many different values there are, or about `enough` where there are so many: it looks no further then.
+
+    >>> count_different(np.array([3, 1, 3, 2], dtype=np.float32), 26), count_different(np.arange(99.0), 26) >= 26
+    (3, True)
+    """
+    known = np.unique(values[:CHUNK])
+    for first in range(CHUNK, len(values), CHUNK):
+        if len(known) >= enough:
+            break
+        chunk = values[first : first + CHUNK]
+        place = np.searchsorted(known, chunk).clip(max=len(known) - 1)
+        known = np.union1d(known, chunk[known[place] != chunk])
+    return len(known)
 
 
 def seen(feedback: Feedback) -> Interactions:

@@ -11,7 +11,7 @@ from fullrank.arrays import Floats
 from fullrank.data import events, graded, interactions
 from fullrank.data.canonical import TINY, Duplicates
 from fullrank.data.events import Events
-from fullrank.data.feedback import kind_of
+from fullrank.data.feedback import what_values_are
 from fullrank.data.graded import Graded
 from fullrank.data.ids import Ids
 from fullrank.data.intake import Intake
@@ -118,14 +118,15 @@ def read_with_repeats(
         return read(source, columns, feedback=feedback, duplicates=duplicates, **options)
     check_options(options, feedback=feedback)
     table, kind = _read_rows(source, columns, feedback, None, (None, None), options)
-    users, items = table.ids["user"], table.ids["item"]
+    users, items, value = table.ids["user"], table.ids["item"], table.columns.get("value")
+    counts = value is None or value.min(initial=1) > 0
+    if "time" in table.columns and counts and what_values_are(value, kind) == "events":
+        every = events.canonical(table.columns, users, items, table.intake)
+        if every.repeats:
+            return every
+        table.columns = interactions.present(user=every.user, item=every.item, value=every.value, time=every.time)
     rule: Duplicates = "sum" if kind == "events" else "last"
-    unmerged = dict(table.columns) if "time" in table.columns else {}  # else nobody needs them any more
-    merged = interactions.canonical(table.columns, users, items, rule, table.intake, kind)
-    counts = "value" not in unmerged or unmerged["value"].min(initial=1) > 0
-    if not (unmerged and merged.intake.merged and counts and kind_of(merged) == "events"):
-        return merged
-    return events.canonical(unmerged, users, items, table.intake)
+    return interactions.canonical(table.columns, users, items, rule, table.intake, kind)
 
 
 def _read_rows(
