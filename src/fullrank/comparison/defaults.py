@@ -21,7 +21,7 @@ METRICS = {
 
 RECIPES = {  # what is compared, by what the feedback is; chosen by benchmarks/defaults.py
     "ratings": ("Bestseller", "AllRank", "IALS", "ItemCF", "EASE", "SoftmaxNegatives", "GaussianRank"),
-    "events": ("Bestseller", "IALS", "ItemCF", "EASE", "SoftmaxNegatives", "GaussianRank"),
+    "events": ("Bestseller", "IALS", "ItemCF", "EASE", "SoftmaxNegatives"),
     "sessions": ("Bestseller", "RSVD", "OpportunityCost", "SessionCost", "CCF"),
     "preferences": ("Bestseller", "RSVD", "OpportunityCost"),
 }
