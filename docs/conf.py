@@ -15,7 +15,7 @@ html_theme = "furo"
 napoleon_google_docstring = False
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
-suppress_warnings = ["myst.xref_missing"]
+myst_heading_anchors = 3
 
 
 def formulas(app, what, name, obj, options, lines):
