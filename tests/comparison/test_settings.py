@@ -11,6 +11,7 @@ import pytest
 import fullrank
 from fullrank import AllRank, Bestseller, Graded, Interactions, Preferences, Split
 from fullrank.comparison.compare import compare
+from fullrank.comparison.inputs import load
 from fullrank.comparison.naming import make_recipe, name_recipes
 from fullrank.comparison.profile import missing, popularity
 from fullrank.comparison.protocol import make_setting
@@ -176,3 +177,12 @@ def test_a_split_by_time_or_by_chance_is_told() -> None:
     assert any("what people did later" in note.text for note in by_chance.results.trust)
     assert not any("later" in note.text for note in by_time.results.trust)
     assert isinstance(parse_split("time:0.2")(WORLD.data), Split)
+
+
+def test_files_about_items_have_the_encoding_of_the_data(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("user,item\nann,1\nbob,2\n")
+    (tmp_path / "items.csv").write_bytes(b"item,title\n1,Caf\xe9\n2,Tea\n")
+    paths = {"source": str(tmp_path / "log.csv"), "items": str(tmp_path / "items.csv")}
+    assert load(**paths, encoding="latin-1").titles == ("Café", "Tea")
+    with pytest.raises(DataError, match="is not UTF-8"):
+        load(**paths)

@@ -87,7 +87,7 @@ def test_users_need_no_title(tmp_path: Path) -> None:
         ("", "items.csv: no items; the file is empty."),
         ("\n \n", "items.csv: no items; the file is empty."),
         ("item,title\n1,A\0\n", "items.csv:2: the line contains a NUL character"),
-        (b"item,title\n1,Caf\xe9\n", "items.csv:2: '1,Caf\\udce9' is not UTF-8; convert the file."),
+        (b"item,title\n1,Caf\xe9\n", "items.csv:2: '1,Caf\\udce9' is not UTF-8; convert the file, or pass encoding="),
         (b"\xff\xfei\0", "items.csv: looks like utf-16"),
         (b"PAR1 and no more", "items.csv: cannot be read as a table"),
     ],

@@ -28,7 +28,7 @@ READING: dict[str, Any] = {  # how DATA is read: the same options of every comma
         bool | None, typer.Option("--header/--no-header", help="Whether the first line names columns; found by itself.")
     ],
     "decimal": Annotated[str | None, typer.Option(help="The decimal mark of a text file: . or ,")],
-    "encoding": Annotated[str | None, typer.Option(help="Of a text file; utf-8 unless given.")],
+    "encoding": Annotated[str | None, typer.Option(help="Of text files; utf-8 unless given.")],
     "time_unit": Annotated[str | None, typer.Option(help="Of times given as numbers: s, ms, us or ns.")],
     "time_format": Annotated[str | None, typer.Option(help="Of times given as dates: %d/%m/%Y, %Y-%m-%d %H:%M, ...")],
     "duplicates": Annotated[str | None, typer.Option(help="last, first, sum, mean, max or error.")],

@@ -58,7 +58,9 @@ def load(
         if path is not None:
             _check_there(path)
     loaded = load_feedback(source, kind=kind, columns=columns, scale=scale, settings=settings, **options)
-    return add_attributes(loaded, items, users) if items is not None or users is not None else loaded
+    if items is None and users is None:
+        return loaded
+    return add_attributes(loaded, items, users, options.get("encoding") or "utf-8")
 
 
 def _check_there(path: str) -> None:
@@ -68,10 +70,11 @@ def _check_there(path: str) -> None:
             pass
 
 
-def add_attributes(loaded: Loaded, items: str | None, users: str | None) -> Loaded:
+def add_attributes(loaded: Loaded, items: str | None, users: str | None, encoding: str = "utf-8") -> Loaded:
     """The same data with what files say of its items and users; how many of them have no row is told."""
     whole = loaded.data.train if isinstance(loaded.data, Split) else loaded.data
-    of_items, of_users = _about("item", items, whole.items), _about("user", users, whole.users)
+    of_items = _about("item", items, whole.items, encoding)
+    of_users = _about("user", users, whole.users, encoding)
     titles = loaded.titles if of_items.table is None else of_items.table.titles_for(whole.items)
     notes = (*loaded.notes, *of_items.notes, *of_users.notes)
     return replace(loaded, titles=titles, notes=notes, item_attributes=of_items.table, user_attributes=of_users.table)
@@ -84,10 +87,10 @@ class _About(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def _about(of: Role, path: str | None, ids: Ids) -> _About:
+def _about(of: Role, path: str | None, ids: Ids, encoding: str) -> _About:
     if path is None:
         return _About()
-    table = read_attributes(path, ids, of=of)
+    table = read_attributes(path, ids, of=of, encoding=encoding)
     unknown = table.count_unknown(ids)
     lost = f"; {unknown:,} of {len(ids):,} {of}s of the data have no row there" if unknown else ""
     return _About(table, (f"{path} has {len(table):,} {of}s with {', '.join(table.columns)}{lost}",))

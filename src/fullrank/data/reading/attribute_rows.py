@@ -103,7 +103,10 @@ def _checked(text: str, separator: str, name: str) -> Iterator[tuple[int, list[s
         if "\0" in record.raw:
             raise DataError(f"{name}:{record.line}: the line contains a NUL character; remove it.")
         if any("\udc80" <= c <= "\udcff" for cell in cells for c in cell if not cell.isascii()):
-            raise DataError(f"{name}:{record.line}: {shown(decoded(record.raw))} is not UTF-8; convert the file.")
+            raise DataError(
+                f"{name}:{record.line}: {shown(decoded(record.raw))} is not UTF-8; convert the file, or pass "
+                "encoding='latin-1' (--encoding latin-1) if it is that."
+            )
         yield record.line, cells
 
 
