@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -243,6 +244,5 @@ def highest_reached(values: Floats, share: float) -> float:
     >>> highest_reached(np.array([1, 2, 3, 4, 5, 5], dtype=np.float32), 0.5)
     4.0
     """
-    different, counts = np.unique(values, return_counts=True)
-    reached = counts[::-1].cumsum()[::-1] >= share * len(values)
-    return float(different[reached][-1])
+    place = len(values) - max(math.ceil(share * len(values)), 1)
+    return float(np.partition(values, place)[place])

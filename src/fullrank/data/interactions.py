@@ -12,7 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank.arrays import Codes, Floats, frozen, repeats, rising, same_column
-from fullrank.data.canonical import Duplicates, at_least, checked_values, in_order_of, merge, sort_rows
+from fullrank.data.canonical import (
+    Duplicates,
+    at_least,
+    checked_values,
+    highest_reached,
+    in_order_of,
+    merge,
+    sort_rows,
+)
 from fullrank.data.columns import COLUMNS, check_columns, check_lengths, columns_where, encode_names, tell_columns
 from fullrank.data.graded import Graded, by_pauses
 from fullrank.data.ids import Ids, Name
@@ -150,6 +158,18 @@ class Interactions:
         if threshold is None or self.value is None:
             return self
         return self.where(at_least(self.value, threshold, self.user, self.n_users))
+
+    def reached_by(self, share: float) -> float:
+        """The highest value that at least this share of all rows reach; found once."""
+        if self.value is None:
+            raise DataError("there are no values to be reached; leave the share out.")
+        if share not in self._reached:
+            self._reached[share] = highest_reached(self.value, share)
+        return self._reached[share]
+
+    @cached_property
+    def _reached(self) -> dict[float, float]:
+        return {}
 
     def graded(self) -> Graded:
         """Every user with feedback as one case of items with grades (the values)."""

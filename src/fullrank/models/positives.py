@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from fullrank.arrays import Bools, Codes, Csr, Floats, stored
-from fullrank.data.canonical import at_least, highest_reached
+from fullrank.data.canonical import at_least
 from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError, check, is_number
 
@@ -68,7 +68,7 @@ def threshold(relevant: Relevant, train: Interactions) -> float | Floats | None:
     if relevant == OWN_MEAN:
         return own_means(train)
     if isinstance(relevant, str):
-        return highest_reached(train.value, _share(relevant))
+        return train.reached_by(_share(relevant))
     return float(relevant)
 
 

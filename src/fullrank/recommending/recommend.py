@@ -15,7 +15,6 @@ from fullrank.kernels.near import Near
 from fullrank.models.kinds.item_scores import ItemScores
 from fullrank.models.kinds.linear import Linear, exact_scores_of, exact_scores_of_newcomer, exactly, held_scores
 from fullrank.models.kinds.model import Model
-from fullrank.models.positives import liked
 
 if TYPE_CHECKING:
     import polars as pl
@@ -77,7 +76,7 @@ def recommend(
 def _scores(model: Model, user: Name | None, history: History | None) -> tuple[tuple[Any, Near], Codes, str]:
     """A row of scores of all items and how near they are to canonical ones, the items seen, what was fallen back on."""
     if history is not None:
-        codes, values = history_of(history, model.train.items, lambda: liked(model.recipe, model.train))
+        codes, values = history_of(history, model.train.items, lambda: model.liked)
         if len(codes):
             by_item = np.argsort(codes)
             order = slice(None) if getattr(model, "ordered", False) else by_item

@@ -13,7 +13,7 @@ import numpy as np
 from fullrank.arrays import Array, Bools, Codes, Floats, checked_codes, frozen
 from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError
-from fullrank.models.positives import threshold
+from fullrank.models.positives import liked, threshold
 
 
 @runtime_checkable
@@ -33,6 +33,11 @@ class Model(Protocol):
     def positives(self) -> Interactions:
         """The rows of `train` that count: those by `recipe.relevant`, where the recipe knows one class only."""
         return self.train.relevant(threshold(getattr(self.recipe, "relevant", None), self.train))
+
+    @cached_property
+    def liked(self) -> float:
+        """What an item counts that somebody new names without a value."""
+        return liked(self.recipe, self.train)
 
     def knows(self, users: Codes) -> Bools:
         """Of which users (codes) there is anything to tell their taste from; others are served what is popular."""
