@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -115,3 +116,19 @@ def test_the_scale_of_ratings_decides_what_a_missing_one_is_taken_for() -> None:
     twice = Interactions(data.user, data.item, 2 * data.value, None, data.users, data.items)  # from 2 to 10
     models = by_name(compare(twice, ["AllRank"], split="holdout:0.3"))
     assert models["AllRank"].parameters["missing_value"] == 1.0
+
+
+def test_new_and_known_people_by_other_metrics_when_a_comparison_goes_on(tmp_path: Path) -> None:
+    """Models are kept, not what one list of metrics said of them."""
+    options: dict[str, Any] = {"split": "time:0.4", "relevant": 4, "out": tmp_path}
+    compare(in_time(), ["bestseller"], metrics=["recall@10"], **options)
+    again = by_name(compare(in_time(), ["bestseller"], metrics=["ndcg@5"], **options))["bestseller"]
+    alone = by_name(compare(in_time(), ["bestseller"], metrics=["ndcg@5"], **(options | {"out": None})))["bestseller"]
+    assert again.people == alone.people
+    assert set(again.people["new"]) == {"ndcg@5"}
+
+
+def test_ratings_without_values_are_no_crash() -> None:
+    events = Interactions.of([1, 1, 1, 2, 2, 2], [1, 2, 3, 1, 2, 4])
+    models = by_name(compare(events, ["bestseller"], kind="ratings", split="holdout:0.4"))
+    assert models["bestseller"].parameters["relevant"] is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fullrank.comparison.naming import AnyRecipe
-from fullrank.data.canonical import highest_reached
 from fullrank.data.events import Events
 from fullrank.data.feedback import Feedback
 from fullrank.data.interactions import Interactions
@@ -27,7 +26,7 @@ RECIPES = {  # what is compared, by what the feedback is; chosen by benchmarks/d
 }
 IN_ORDER = ("RecentItemCF",)  # where everybody's last rows are held out; of baskets after a date it knows little
 AGAIN = ("PersonalFrequency",)  # where seen items are candidates
-LARGEST = 10_000  # users or items, whichever are fewer, for EASE: a minute and more beyond
+LARGEST = 10_000  # users or items, whichever are fewer, for EASE, whose time grows with their cube
 
 
 def recipes(kind: str, train: Feedback, cut: str = "", *, repeat: bool = False) -> dict[str, str | AnyRecipe]:
@@ -57,4 +56,4 @@ def threshold(data: Feedback | Events, kind: str) -> float | None:
     """The highest rating that 15% of all ratings reach; everything is relevant where there are no ratings."""
     if kind != "ratings" or not isinstance(data, Interactions) or data.value is None:
         return None
-    return highest_reached(data.value, RELEVANT_SHARE)
+    return data.reached_by(RELEVANT_SHARE)

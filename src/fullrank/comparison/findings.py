@@ -25,7 +25,7 @@ from fullrank.comparison.runs import Part
 from fullrank.evaluation.analysis import histogram
 from fullrank.evaluation.consistency import ConsistencyRow, consistency_apart
 from fullrank.evaluation.methods import bias_variance
-from fullrank.evaluation.result import Result
+from fullrank.evaluation.result import Result, evaluate
 from fullrank.metrics.metric import Metric
 from fullrank.metrics.relevance import topk_curve
 from fullrank.metrics.table import RANKED, parse
@@ -62,10 +62,10 @@ def summarise_models(
     models = []
     for done, part in enumerate(parts, start=1):
         estimates = _estimates(results[part.name], groups, part.name) if part.name in results else {}
-        people = {who: {name: number(mean) for name, mean in means.items()} for who, means in part.people.items()}
         fallback = {} if part.ranks is None else part.ranks.about.fallback
         models.append(ModelSummary(
-            part.name, str(part.recipe), parameters(part.recipe), part.failed, part.fed, fallback, estimates, people,
+            part.name, str(part.recipe), parameters(part.recipe), part.failed, part.fed, fallback, estimates,
+            _by_people(part, metrics),
             _curve(part.ranks), _histogram(part.ranks), part.measures, part.tuned, part.seconds,
         ))  # fmt: skip
         progress(done, len(parts))
@@ -78,6 +78,17 @@ def _estimates(result: Result, groups: Mapping[str, Mapping[str, str]], name: st
         metric: Estimate(number(mean), number(intervals[metric][0]), number(intervals[metric][1]), groups[metric][name])
         for metric, mean in result.mean().items()
     }
+
+
+def _by_people(part: Part, metrics: Sequence[Metric]) -> dict[str, dict[str, float | None]]:
+    """The means over people of whom there is something to learn from, and over those of whom there is nothing."""
+    if part.ranks is None or part.new is None or not part.new.any() or part.new.all():
+        return {}
+    means = {
+        who: evaluate(part.ranks.at(np.flatnonzero(some)), metrics).mean()
+        for who, some in (("new", part.new), ("known", ~part.new))
+    }
+    return {who: {name: number(mean) for name, mean in each.items()} for who, each in means.items()}
 
 
 def number(value: float) -> float | None:

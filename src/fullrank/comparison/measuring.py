@@ -6,8 +6,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import numpy as np
-
 from fullrank.comparison import examples
 from fullrank.comparison.lists import measure_lists
 from fullrank.comparison.naming import AnyRecipe
@@ -23,7 +21,6 @@ from fullrank.models.kinds.model import Model
 from fullrank.models.positives import describe_fed
 from fullrank.models.protocols import IterativeRecipe
 from fullrank.models.training.state import TrainingOptions
-from fullrank.ranks import Ranks
 from fullrank.tuning.tune import tune
 
 
@@ -60,7 +57,7 @@ def measure(
         measures=None if lists is None else measure_lists(lists.item, setting.split.train, setting.similarity),
         truth=_on_the_truth(setting, model) if model is not None and ranks is not None else {},
         fed=describe_fed(recipe, seen(setting.split.train)) if ranks is not None else "",
-        people=_by_people(setting, ranks) if ranks is not None else {},
+        new=setting.new if ranks is not None else None,
     )  # fmt: skip
     if store is not None:
         store.keep(part, None if failed else model, given)
@@ -72,15 +69,6 @@ def _training(recipe: AnyRecipe, name: str, store: Store | None, steps: Steps) -
     if store is None or not isinstance(recipe, IterativeRecipe):
         return {"progress": steps.fitting}
     return {"progress": steps.fitting, "checkpoint": store.state(name, recipe)}
-
-
-def _by_people(setting: Setting, ranks: Ranks) -> dict[str, dict[str, float]]:
-    """The means over people of whom there is something to learn from, and over those of whom there is nothing."""
-    new = setting.new
-    if not new.any() or new.all():
-        return {}
-    parts = {"new": np.flatnonzero(new), "known": np.flatnonzero(~new)}
-    return {who: evaluate(ranks.at(some), setting.metrics).mean() for who, some in parts.items()}
 
 
 def _on_the_truth(setting: Setting, model: Model) -> dict[str, float]:

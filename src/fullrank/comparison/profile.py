@@ -51,7 +51,7 @@ def missing(data: Interactions) -> MissingEvidence | None:
     """
     from scipy.stats import spearmanr
 
-    counts = np.bincount(data.item, minlength=data.n_items)
+    counts = data.popularity
     rated = np.flatnonzero(counts)
     if data.value is None or len(rated) < 3:
         return None

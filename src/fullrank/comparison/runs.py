@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from fullrank.arrays import Bools
 from fullrank.comparison.results import ListMeasures, as_plain
 from fullrank.models.files import load, save
 from fullrank.models.kinds.model import Model
@@ -35,7 +36,7 @@ class Part:
     measures: ListMeasures | None = None  # of the lists for everybody
     truth: dict[str, float] = field(default_factory=dict)  # means on the complete truth, where that is known
     fed: str = ""  # what it learned from
-    people: dict[str, dict[str, float]] = field(default_factory=dict)  # means over "new" and "known" people
+    new: Bools | None = None  # the cases of people of whom there is nothing to learn from
     seconds: dict[str, float] = field(default_factory=dict)
 
 
@@ -71,10 +72,10 @@ class Store:
             "key": self._key_of(given), "recipe": recipe_to_json(part.recipe, RECIPES), "failed": part.failed,
             "tuned": None if part.tuned is None else part.tuned.to_json(),
             "lists": part.lists, "measures": as_plain(part.measures), "truth": part.truth, "fed": part.fed,
-            "people": part.people, "seconds": part.seconds,
+            "seconds": part.seconds,
         }  # fmt: skip
         if part.ranks is not None:
-            columns = {name: getattr(part.ranks, name) for name in ("start", *COLUMNS)}
+            columns = {name: getattr(part.ranks, name) for name in ("start", *COLUMNS)} | {"new": part.new}
             file = BytesIO()
             np.savez(file, **{name: column for name, column in columns.items() if column is not None})
             write_bytes(folder / "ranks.npz", file.getvalue(), overwrite=True)
@@ -103,15 +104,17 @@ class Store:
         """The part of a model, and what it belongs to."""
         folder = self.of(name)
         kept = json.loads((folder / "part.json").read_text())
-        key, recipe, about, ranks = kept.pop("key"), kept.pop("recipe"), kept.pop("about", None), None
+        key, recipe, about, ranks, new = kept.pop("key"), kept.pop("recipe"), kept.pop("about", None), None, None
         if about is not None:
             about["notes"] = tuple(about["notes"])
-            with np.load(folder / "ranks.npz", allow_pickle=False) as columns:
-                ranks = Ranks(**columns, about=About(**about))
+            with np.load(folder / "ranks.npz", allow_pickle=False) as file:
+                columns = dict(file)
+            new = columns.pop("new", None)
+            ranks = Ranks(**columns, about=About(**about))
         tuned, measures = kept.pop("tuned"), kept.pop("measures")
         summary = None if tuned is None else TuningSummary.from_json(tuned)
         look = None if measures is None else ListMeasures(**measures)
-        return key, Part(name, recipe_from_json(recipe, RECIPES), ranks, tuned=summary, measures=look, **kept)
+        return key, Part(name, recipe_from_json(recipe, RECIPES), ranks, tuned=summary, measures=look, new=new, **kept)
 
     def model(self, name: str) -> Model:
         """The model of a part."""

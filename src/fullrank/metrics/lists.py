@@ -77,7 +77,7 @@ def personalisation(lists: ArrayLike, n_items: int) -> float:
 
 def popularity(train: Interactions) -> Ints:
     """Rows of each item of the catalogue."""
-    return np.bincount(train.item, minlength=train.n_items)
+    return train.popularity
 
 
 def novelty(lists: ArrayLike, popularity: ArrayLike, *, total: float | None = None) -> Doubles:

@@ -58,7 +58,7 @@ def popularity(train: Interactions, power: float = 0.5) -> Doubles:
     array([1.        , 0.70710678])
     """
     check("power", power, is_number(power) and bool(0 <= power <= 4), "a number from 0 to 4")
-    counts = np.bincount(train.item, minlength=train.n_items)
+    counts = train.popularity
     return exp2(float(power) * log2((counts + 1) / (counts.max(initial=0) + 1)))
 
 

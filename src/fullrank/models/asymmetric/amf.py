@@ -107,7 +107,7 @@ class Positives:
             np.where(counts > 0, counts + negatives, 0),
             weight.astype(np.float32),
             alias(weights(recipe.sampler, relevant), np.arange(relevant.n_items, dtype=np.int32)),
-            np.bincount(relevant.item, minlength=train.n_items),
+            relevant.popularity,
         )
 
     @property

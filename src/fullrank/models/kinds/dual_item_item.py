@@ -12,7 +12,6 @@ from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError
 from fullrank.models.kinds.model import FittingRecipe, Model, checked_history, keep_floats
 from fullrank.models.kinds.own_items import add_own
-from fullrank.models.positives import positive_history
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,9 +70,7 @@ class DualItemItem(Model):
         """The scores of somebody new, from what they did."""
         from fullrank.kernels.dual import sum_people
 
-        codes, given = positive_history(
-            getattr(self.recipe, "relevant", None), self.train, *checked_history(self, items, values)
-        )
+        codes, given = checked_history(self, items, values)
         taken = np.ones(len(codes), dtype=np.float32) if self.binary else given
         out = np.empty((1, self.train.n_items), dtype=np.float32)
         nobody = np.zeros(1, dtype=np.int32)

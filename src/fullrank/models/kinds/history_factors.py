@@ -12,7 +12,6 @@ from fullrank.arrays import Codes, Floats, Lists, as_lists, checked_codes, lists
 from fullrank.data.interactions import Interactions
 from fullrank.models.kinds.linear import ItemVectors, LinearModel, People
 from fullrank.models.kinds.model import checked_history, keep_floats
-from fullrank.models.positives import positive_history
 
 
 @final
@@ -62,9 +61,7 @@ class HistoryFactors(LinearModel):
 
     def fold_in(self, items: Codes, values: Floats) -> Floats:
         """The vector of somebody new: the sum over what counts of what they did."""
-        codes, given = positive_history(
-            getattr(self.recipe, "relevant", None), self.train, *checked_history(self, items, values)
-        )
+        codes, given = checked_history(self, items, values)
         return np.asarray(self._sum(np.zeros(1, dtype=np.int32), as_lists([0, len(codes)], codes, given))[0])
 
     def _sum(self, users: Codes, histories: Lists) -> Floats:

@@ -10,7 +10,6 @@ import numpy as np
 from fullrank.arrays import Array, Codes, Csr, Floats, Lists, as_lists, checked_codes, lists
 from fullrank.data.interactions import Interactions
 from fullrank.models.kinds.model import FittingRecipe, Model, check_finite, checked_history, keep_floats
-from fullrank.models.positives import positive_history
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,9 +41,7 @@ class ItemItem(Model):
 
     def history_scores(self, items: Codes, values: Floats) -> Floats:
         """The scores of somebody new, from what they did."""
-        codes, given = positive_history(
-            getattr(self.recipe, "relevant", None), self.train, *checked_history(self, items, values)
-        )
+        codes, given = checked_history(self, items, values)
         out = np.empty((1, self.similar.shape[0]), dtype=np.float32)
         history = as_lists([0, len(codes)], codes, given)
         self._score(np.zeros(1, dtype=np.int32), history, out)

@@ -25,7 +25,7 @@ from fullrank.arrays import (
 from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError
 from fullrank.models.kinds.model import Model, check_finite, checked_history
-from fullrank.models.positives import Relevant, positive_history, positive_rows
+from fullrank.models.positives import Relevant, positive_rows
 
 
 class OrderRecipe(Protocol):
@@ -83,7 +83,7 @@ class ItemSequences(Model):
 
     def history_scores(self, items: Codes, values: Floats) -> Floats:
         """The scores of somebody new, from what they did, the latest last."""
-        codes, _ = positive_history(self.recipe.relevant, self.train, *checked_history(self, items, values))
+        codes, _ = checked_history(self, items, values)
         weights = self._weights(2 * np.arange(len(codes))[::-1])
         order = np.argsort(codes, kind="stable")
         out = np.empty((1, self.train.n_items), dtype=np.float32)

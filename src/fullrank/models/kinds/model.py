@@ -13,7 +13,7 @@ import numpy as np
 from fullrank.arrays import Array, Bools, Codes, Floats, checked_codes, frozen
 from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError
-from fullrank.models.positives import liked, threshold
+from fullrank.models.positives import liked, positive_history, threshold
 
 
 @runtime_checkable
@@ -72,11 +72,11 @@ def keep_floats(model: Model, *names: str) -> None:
 
 
 def checked_history(model: Model, items: Codes, values: Floats) -> tuple[Codes, Floats]:
-    """What somebody new did, item codes and a value for each; or an error."""
+    """What counts of what somebody new did, item codes and a value for each; or an error."""
     codes, given = checked_codes(np.asarray(items), model.train.n_items, "item"), np.asarray(values, dtype=np.float32)
     if len(codes) != len(given):
         raise DataError(f"a history of {len(codes)} items has {len(given)} values; give one for each.")
-    return codes, given
+    return positive_history(getattr(model.recipe, "relevant", None), model.train, codes, given)
 
 
 def check_finite(recipe: object, what: str, array: Array) -> None:

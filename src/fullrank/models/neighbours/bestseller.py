@@ -37,7 +37,7 @@ class Bestseller(Recipe[Interactions, ItemScores]):
         """Count; there is no chance in it: `seed` changes nothing."""
         need_feedback(self, train)
         rows = train.relevant(threshold(self.relevant, train)) if self.by == "relevant" else train
-        count = np.bincount(rows.item, minlength=train.n_items)
+        count = rows.popularity
         if self.by != "mean":
             return ItemScores(count.astype(np.float32), train, self)
         if train.value is None:

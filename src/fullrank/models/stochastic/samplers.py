@@ -38,7 +38,7 @@ def weights(sampler: Sampler, train: Interactions) -> NDArray[np.float64]:
         return np.asarray(sampler, dtype=np.float64)
     if sampler == "uniform":
         return np.ones(train.n_items)
-    return np.bincount(train.item, minlength=train.n_items).astype(np.float64)
+    return train.popularity.astype(np.float64)
 
 
 def alias(weight: Doubles, items: Codes) -> AliasTable:
