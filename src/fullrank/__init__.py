@@ -12,9 +12,9 @@ from fullrank.errors import FullrankError
 from fullrank.runtime.threads import threads
 
 # what people did
-from fullrank.data import Attributes, Events, Graded, Ids, Intake, Interactions, Preferences
+from fullrank.data import Attributes, Events, Graded, Ids, Intake, Interactions, OutsideLists, Preferences
 from fullrank.data import as_graded, as_interactions, describe, relevance_classes
-from fullrank.data import read, read_attributes, read_events, read_preferences, read_sessions, write
+from fullrank.data import read, read_attributes, read_events, read_lists, read_preferences, read_sessions, write
 from fullrank.data import simulate, sources
 from fullrank.data.split import Split, by_time, densify, folds, halved, held_out_users, holdout, leave_last, repetitions
 
@@ -37,16 +37,17 @@ from fullrank.evaluation import Result, evaluate
 from fullrank.evaluation import bias_variance, constrained, corrected, least_squares, rank_estimate
 
 # all of it in one
-from fullrank.comparison import Comparison, compare, merge
+from fullrank.comparison import Comparison, compare, judge, merge
 from fullrank.tuning import Tuned, tune
 from fullrank.report.page import write as write_report
 
 # fmt: off
 __all__ = [
     "__version__", "FullrankError", "threads",
-    "Attributes", "Events", "Graded", "Ids", "Intake", "Interactions", "Preferences",
+    "Attributes", "Events", "Graded", "Ids", "Intake", "Interactions", "OutsideLists", "Preferences",
     "as_graded", "as_interactions", "describe", "relevance_classes",
-    "read", "read_attributes", "read_events", "read_preferences", "read_sessions", "write", "simulate", "sources",
+    "read", "read_attributes", "read_events", "read_lists", "read_preferences", "read_sessions", "write",
+    "simulate", "sources",
     "Split", "by_time", "densify", "folds", "halved", "held_out_users", "holdout", "leave_last", "repetitions",
     "IterativeRecipe", "Model", "Recipe",
     "Bestseller", "PersonalFrequency", "EASE", "ItemCF", "RecentItemCF",
@@ -57,5 +58,5 @@ __all__ = [
     "load", "save", "recommend", "update",
     "Ranks", "metrics", "Everything", "Offered", "Sampled", "TopN", "cases_of", "rank", "rank_and_top", "top",
     "Result", "evaluate", "bias_variance", "constrained", "corrected", "least_squares", "rank_estimate",
-    "Comparison", "compare", "merge", "Tuned", "tune", "write_report",
+    "Comparison", "compare", "judge", "merge", "Tuned", "tune", "write_report",
 ]

@@ -16,11 +16,11 @@ from fullrank.errors import DataError
 if TYPE_CHECKING:
     import polars as pl
 
-PER_ROW = ("above", "tied", "relevant_above", "item", "grade")
-COLUMNS = (*PER_ROW, "pool", "user", "weight", "full")
+PER_ROW = ("above", "tied", "relevant_above", "item", "grade", "unlisted")
+COLUMNS = (*PER_ROW, "pool", "user", "weight", "full", "listed", "shortened")
 OPTIONAL: dict[str, Any] = {
-    "relevant_above": np.int64, "item": np.int32, "grade": np.float32,
-    "user": np.int32, "weight": np.float64, "full": np.int64,
+    "relevant_above": np.int64, "item": np.int32, "grade": np.float32, "unlisted": np.bool_,
+    "user": np.int32, "weight": np.float64, "full": np.int64, "listed": np.int64, "shortened": np.bool_,
 }  # fmt: skip
 
 
@@ -37,8 +37,10 @@ class About:
     excluded: str = "train"
     relevant: str = ""
     split: str = ""
+    longest: int = 0  # items in the longest of the lists that were ranked, 0: all candidates were
     skipped: dict[str, int] = field(default_factory=dict)  # cases left out, by reason
     fallback: dict[str, int] = field(default_factory=dict)  # cases ranked by what is popular, by reason
+    irregular: dict[str, int] = field(default_factory=dict)  # what was wrong with lists, and what became of it
     notes: tuple[str, ...] = ()
 
 
@@ -50,6 +52,10 @@ class Ranks:
     candidates, `full` those there are in all (more, where they were sampled; to be given then). `relevant_above` counts
     the relevant items of the case that score strictly higher; where it is not given it follows from the rest,
     and relevant items with nothing between them count as tied.
+
+    Of lists that end somewhere, `unlisted` marks relevant items that are in none: they stand last here, and
+    `fullrank.evaluation.bounds` tells what else may be. `listed` counts the irrelevant candidates in a case's list, and
+    a list is `shortened` where something was taken out of it.
 
     >>> ranks = Ranks(start=[0, 2], above=[1, 3], tied=[0, 0], pool=[8])   # - R - - R - - - - -
     >>> ranks.positions()
@@ -66,6 +72,9 @@ class Ranks:
     grade: Any = None
     weight: Any = None
     full: Any = None
+    unlisted: Any = None
+    listed: Any = None
+    shortened: Any = None
     about: About = field(default_factory=About)
 
     def __post_init__(self) -> None:

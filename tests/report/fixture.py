@@ -142,6 +142,7 @@ def _model(name: str, skill: float, place: int, rng: np.random.Generator) -> dic
         "failed": None,
         "fed": "values from 4 on: 44,140 of 80,000 rows" if name != "AllRank" else "all 80,000 rows with their values",
         "fallback": {"nothing is known of them": 37} if name != "Bestseller" else {},
+        "irregular": {"items that were in the list already: taken out": 12} if place == 3 else {},
         "people": {"new": {metric: mean / 3 for metric, mean in top.items()}, "known": dict(top)},
         "metrics": {metric: _value(metric, mean, skill, place) for metric, mean in top.items()},
         "curve": [[share, round(share**power, 5)] for share in SHARES.tolist()],
@@ -166,7 +167,9 @@ def _lists(skill: float, name: str) -> dict[str, Any]:
 def _value(metric: str, mean: float, skill: float, place: int) -> dict[str, Any]:
     mean = mean / skill if metric == "median rank" else mean * skill
     half = 0.055 * mean
-    return {"mean": mean, "low": mean - half, "high": mean + half, "group": "abcdefghijklmnopqrstuvwxyz"[place // 2]}
+    bounds = [mean, min(1.0, 1.2 * mean)] if place == 3 and metric == "auc" else None
+    group = "abcdefghijklmnopqrstuvwxyz"[place // 2]
+    return {"mean": mean, "low": mean - half, "high": mean + half, "group": group, "bounds": bounds}
 
 
 def _tuned(rng: np.random.Generator) -> dict[str, Any]:
@@ -191,6 +194,7 @@ def _failed() -> dict[str, Any]:
         "failed": "The 'factors' parameter of PureSVD must be an int < 943. Got 5000 instead.",
         "fed": "",
         "fallback": {},
+        "irregular": {},
         "people": {},
         "metrics": {},
         "curve": [],

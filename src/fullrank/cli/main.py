@@ -16,6 +16,7 @@ from fullrank.cli.data import data
 from fullrank.cli.demo import demo
 from fullrank.cli.evaluate import evaluate
 from fullrank.cli.fit import fit
+from fullrank.cli.judge import judge
 from fullrank.cli.recommend import recommend
 from fullrank.cli.report import report
 from fullrank.cli.reproduce import reproduce
@@ -54,7 +55,7 @@ def common(
         print(context.get_help())
 
 
-for command in (demo, compare, report, reproduce, tune, fit, recommend, evaluate, data, warmup):
+for command in (demo, compare, judge, report, reproduce, tune, fit, recommend, evaluate, data, warmup):
     app.command()(command)
 
 

@@ -2,10 +2,12 @@
 
 from fullrank.comparison.compare import compare
 from fullrank.comparison.comparison import Comparison
+from fullrank.comparison.judge import judge
 from fullrank.comparison.merge import merge
 
 __all__ = [
     "Comparison",
     "compare",
+    "judge",
     "merge",
 ]

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from fullrank.comparison import defaults, examples, findings
 from fullrank.comparison.comparison import Comparison
 from fullrank.comparison.measuring import measure
-from fullrank.comparison.naming import AnyRecipe, Recipes, name_recipes
+from fullrank.comparison.naming import Compared, Recipes, name_recipes
 from fullrank.comparison.pairs import all_pairs
 from fullrank.comparison.profile import profile
 from fullrank.comparison.progress import PHASES, Count, Progress, Steps
@@ -23,7 +23,7 @@ from fullrank.comparison.provenance import fingerprint_of_split, manifest
 from fullrank.comparison.results import FORMAT, Example, Manifest, Results, SplitSummary
 from fullrank.comparison.runs import Part, Store
 from fullrank.comparison.titles import Titles
-from fullrank.comparison.verdict import caveats, decide
+from fullrank.comparison.verdict import caveats, decide, trusted
 from fullrank.comparison.words import Words
 from fullrank.errors import DataError, OutputError, check_integer
 from fullrank.evaluation.cases import Cases
@@ -52,6 +52,7 @@ def compare(
     titles: Titles = (),
     attributes: Words = (),
     truth: Truth | None = None,
+    strict: bool = False,
     out: str | PathLike[str] | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,
@@ -64,7 +65,9 @@ def compare(
         Ratings, events, sessions or preferences, or a `Split` of them. `Events` where people take an item again.
     recipes
         Names, recipes, or both by the name they are to have; by default those that suit the data. Of ratings, recipes
-        that know one class are fed the relevant ones where they are given by name; recipes are taken as they are.
+        that know one class are fed the relevant ones where they are given by name; recipes are taken as they are. Among
+        them may be what was made elsewhere, judged as it is: fitted models, `OutsideLists`, what `from_implicit` and
+        its like give, functions from users (codes) to scores, arrays (users, items).
     split
         "leave-last:5", "holdout:0.2", "time:0.2" or "time:2001-01-31"; by default the last fifth of all
         time of `Events`, else the last five of everybody where there are times, else a fifth at random.
@@ -94,6 +97,8 @@ def compare(
         tell how diverse lists are; no model learns from them.
     truth
         Gives all relevant interactions, where they are known.
+    strict
+        Whether irregular lists, and fitted models that know what is held out, are refused instead of told.
     out
         A folder that keeps what is done, so that an interrupted comparison goes on.
     overwrite
@@ -113,7 +118,7 @@ def compare(
         need_optuna()
     setting = make_setting(
         data, split=split, relevant=relevant, metrics=metrics, kind=kind, exclude=exclude, repeat=repeat, seed=seed,
-        titles=titles, attributes=attributes, truth=truth,
+        titles=titles, attributes=attributes, truth=truth, strict=strict,
     )  # fmt: skip
     if recipes is None:
         recipes = defaults.recipes(setting.kind, setting.split.train, setting.cut, repeat=setting.split.overlaps)
@@ -127,7 +132,7 @@ def compare(
 
 
 def _run(
-    setting: Setting, recipes: dict[str, AnyRecipe], folder: Path | None, title: str, tune: int, sampled: int,
+    setting: Setting, recipes: dict[str, Compared], folder: Path | None, title: str, tune: int, sampled: int,
     progress: Progress | None,
 ) -> Comparison:  # fmt: skip
     start, started = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")
@@ -187,7 +192,7 @@ def summarise(
     metrics, pairwise, sampling, intervals = (steps.comparing(phase) for phase in PHASES)
     results = _evaluate(parts, setting.metrics, metrics)
     pairs = all_pairs(results, setting.seed, pairwise)
-    verdict, data = decide(results, pairs), profile(setting.data, setting.kind)
+    verdict, data = decide(trusted(parts, results), pairs), profile(setting.data, setting.kind)
     panel = findings.simulate_sampling(parts, setting.metrics, pairs, sampled, setting.seed, sampling)
     return Results(
         format=FORMAT,

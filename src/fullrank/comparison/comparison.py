@@ -49,7 +49,7 @@ class Comparison:
         name = self.best if name is None else name
         if name in self.models:
             return self.models[name]
-        if self.store is None:
+        if self.store is None or not (self.store.of(name) / "model.fr").exists():
             raise ParameterError(f"there is no model '{name}' here; there are {', '.join(self.models) or 'none'}.")
         return self.store.model(name)
 
@@ -94,7 +94,7 @@ class Comparison:
             return
         try:
             save(self.model(), path, overwrite=True)
-        except ModelFileError:  # a recipe of somebody's own, which no file can name
+        except (ModelFileError, ParameterError):  # a recipe of somebody's own, which no file can name; or lists
             path.unlink(missing_ok=True)
 
     def __str__(self) -> str:

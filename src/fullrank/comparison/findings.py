@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from fullrank.arrays import Bools, Doubles
 from fullrank.comparison.letters import letters
 from fullrank.comparison.pairs import apart
 from fullrank.comparison.progress import Count, silent
@@ -63,8 +64,9 @@ def summarise_models(
     for done, part in enumerate(parts, start=1):
         estimates = _estimates(results[part.name], groups, part.name) if part.name in results else {}
         fallback = {} if part.ranks is None else part.ranks.about.fallback
+        irregular = {} if part.ranks is None else part.ranks.about.irregular
         models.append(ModelSummary(
-            part.name, str(part.recipe), parameters(part.recipe), part.failed, part.fed, fallback, estimates,
+            part.name, str(part.recipe), parameters(part.recipe), part.failed, part.fed, fallback, irregular, estimates,
             _by_people(part, metrics),
             _curve(part.ranks), _histogram(part.ranks), part.measures, part.tuned, part.seconds,
         ))  # fmt: skip
@@ -73,11 +75,14 @@ def summarise_models(
 
 
 def _estimates(result: Result, groups: Mapping[str, Mapping[str, str]], name: str) -> dict[str, Estimate]:
-    intervals = result.interval()
+    intervals, bounds = result.interval(), result.bounds()
     return {
-        metric: Estimate(number(mean), number(intervals[metric][0]), number(intervals[metric][1]), groups[metric][name])
+        metric: Estimate(
+            number(mean), number(intervals[metric][0]), number(intervals[metric][1]), groups[metric][name],
+            bounds.get(metric),
+        )
         for metric, mean in result.mean().items()
-    }
+    }  # fmt: skip
 
 
 def _by_people(part: Part, metrics: Sequence[Metric]) -> dict[str, dict[str, float | None]]:
@@ -87,7 +92,7 @@ def _by_people(part: Part, metrics: Sequence[Metric]) -> dict[str, dict[str, flo
     means = {
         who: evaluate(part.ranks.at(np.flatnonzero(some)), metrics).mean()
         for who, some in (("new", part.new), ("known", ~part.new))
-    }
+    }  # of lists the worst case, as everywhere
     return {who: {name: number(mean) for name, mean in each.items()} for who, each in means.items()}
 
 
@@ -99,11 +104,17 @@ def number(value: float) -> float | None:
 def _curve(ranks: Ranks | None) -> tuple[tuple[float, float], ...]:
     if ranks is None or ranks.about.candidates == "offered":
         return ()
-    return tuple((float(k), float(share)) for k, share in zip(*topk_curve(ranks, SHARES, ranks.weight), strict=True))
+    shares = SHARES if not ranks.about.longest else SHARES[list_ends(ranks, SHARES)]
+    return tuple((float(k), float(share)) for k, share in zip(*topk_curve(ranks, shares, ranks.weight), strict=True))
+
+
+def list_ends(ranks: Ranks, shares: Doubles) -> Bools:
+    """The shares of the catalogue that are within the lists of everybody: beyond, nothing is known."""
+    return np.asarray(1 + shares * (int(ranks.candidates.max()) - 1) <= ranks.about.longest)
 
 
 def _histogram(ranks: Ranks | None) -> Positions | None:
-    if ranks is None or ranks.about.candidates == "offered":
+    if ranks is None or ranks.about.candidates == "offered" or ranks.about.longest:
         return None
     counted = histogram(ranks)
     return Positions(tuple(counted.edges.tolist()), tuple(counted.counts.tolist()))
@@ -114,7 +125,7 @@ def simulate_sampling(
     progress: Count = silent,
 ) -> SampledPanel | None:  # fmt: skip
     """What m sampled candidates would have said of the same models, by metrics that mind (Krichene and Rendle 2020)."""
-    ranks = {part.name: part.ranks for part in parts if part.ranks is not None}
+    ranks = {part.name: part.ranks for part in parts if part.ranks is not None and not part.ranks.about.longest}
     whole = [r for r in ranks.values() if r.about.candidates != "offered"]
     if len(whole) < 2 or int(whole[0].pool.min()) <= m:
         return None
@@ -135,6 +146,7 @@ def simulate_sampling(
         progress=progress,
     ).rows()
     both = zip(rows[::2], rows[1::2], strict=True)
+    pairs = [pair for pair in pairs if {pair.one, pair.two} <= ranks.keys()]
     seen_in = f"Seen in {len(some):,} cases drawn at random: " if len(some) < cases else ""
     return SampledPanel(
         m, len(some), tuple(_sampled_row(raw, mended, apart(pairs, raw.metric), seen_in) for raw, mended in both)

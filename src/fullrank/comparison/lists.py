@@ -25,14 +25,17 @@ HEAD = 0.2  # of all feedback is on the bestsellers
 
 
 def measure_lists(lists: NDArray[np.int32], train: Interactions, similarity: Similarity | None = None) -> ListMeasures:
-    """Everybody's lists (people, items); with the similarity of two items their diversity too."""
+    """Everybody's lists (people, items); with the similarity of two items their diversity too.
+
+    Without training data nothing is popular: then nothing is said of bestsellers and novelty.
+    """
     known = popularity(train)
-    tail = _mean(long_tail_share(lists, long_tail(known, head=HEAD)))
+    tail = _mean(long_tail_share(lists, long_tail(known, head=HEAD))) if len(train) else None
     several = np.count_nonzero(lists[:, 0] >= 0) > 1
     return ListMeasures(
         coverage=coverage(lists, train.n_items),
         bestsellers=None if tail is None else 1 - tail,
-        novelty=_mean(novelty(lists, known)),
+        novelty=_mean(novelty(lists, known)) if len(train) else None,
         personalisation=personalisation(lists, train.n_items) if several else None,
         diversity=None if similarity is None else _mean(diversity(lists, similarity=similarity)),
     )

@@ -12,7 +12,7 @@ from fullrank.comparison.comparison import Comparison
 from fullrank.comparison.pairs import all_pairs
 from fullrank.comparison.results import Caveat, Example, Results
 from fullrank.comparison.runs import Part, Store
-from fullrank.comparison.verdict import decide
+from fullrank.comparison.verdict import decide, trusted
 from fullrank.errors import DataError, NoInputError
 from fullrank.evaluation.result import evaluate
 from fullrank.metrics.table import parse
@@ -74,7 +74,7 @@ def _together(each: Sequence[Results], parts: Sequence[Part]) -> Results:
     sampled = first.sampled and findings.simulate_sampling(parts, metrics, pairs, first.sampled.m, first.manifest.seed)
     return replace(
         first,
-        verdict=decide(results, pairs),
+        verdict=decide(trusted(parts, results), pairs),
         trust=_caveats(each),
         models=findings.summarise_models(parts, results, pairs),
         pairs=pairs,

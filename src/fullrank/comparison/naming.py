@@ -6,27 +6,26 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, TypeAlias, cast
 
+from fullrank.comparison.outside import is_outside, name_outside
 from fullrank.errors import ParameterError, did_you_mean
 from fullrank.models.kinds.model import Model
 from fullrank.models.protocols import Recipe
 from fullrank.models.recipes import RECIPES
 
 AnyRecipe: TypeAlias = Recipe[Any, Model]
-Chosen: TypeAlias = Mapping[str, str | AnyRecipe] | Sequence[str | AnyRecipe]
+Compared: TypeAlias = Any  # a recipe's name, a recipe, a fitted model, OutsideLists, or anything that scores
+Chosen: TypeAlias = Mapping[str, Compared] | Sequence[Compared]
 Suits: TypeAlias = Mapping[str, float | None]  # parameters on the scale of the data
 Recipes: TypeAlias = Chosen | Callable[[Suits], Chosen]  # or what makes them for such parameters
 
 
-def name_recipes(recipes: Recipes, suits: Suits | None = None) -> dict[str, AnyRecipe]:
+def name_recipes(recipes: Recipes, suits: Suits | None = None) -> dict[str, Compared]:
     """Recipes by the name they have in the comparison; those given by name have the parameters that suit the data."""
-    pairs: Iterable[tuple[str, str | AnyRecipe]]
+    pairs: Iterable[tuple[str, Compared]]
     if callable(recipes):
         recipes = recipes(suits or {})
-    if isinstance(recipes, Mapping):
-        pairs = recipes.items()
-    else:
-        pairs = [(one if isinstance(one, str) else type(one).__name__, one) for one in recipes]
-    by_name: dict[str, AnyRecipe] = {}
+    pairs = recipes.items() if isinstance(recipes, Mapping) else [(_name(one), one) for one in recipes]
+    by_name: dict[str, Compared] = {}
     for name, recipe in pairs:
         if name in by_name:
             raise ParameterError(f"two models are called '{name}'; give them names: {{'one': ..., 'other': ...}}.")
@@ -34,6 +33,12 @@ def name_recipes(recipes: Recipes, suits: Suits | None = None) -> dict[str, AnyR
     if not by_name:
         raise ParameterError(f"there is no model to compare. Known: {', '.join(RECIPES)}.")
     return by_name
+
+
+def _name(one: Compared) -> str:
+    if isinstance(one, str):
+        return one
+    return name_outside(one) if is_outside(one) else type(one).__name__
 
 
 def make_recipe(name: str, suits: Suits | None = None, **parameters: Any) -> AnyRecipe:

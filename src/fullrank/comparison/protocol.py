@@ -24,11 +24,13 @@ from fullrank.data.events import Events
 from fullrank.data.feedback import Feedback, as_graded, kind_of
 from fullrank.data.graded import Graded
 from fullrank.data.interactions import Interactions
+from fullrank.data.outside import OutsideLists
 from fullrank.data.preferences import Preferences
 from fullrank.data.split import Split, with_valid
 from fullrank.data.split.parts import joined
 from fullrank.errors import DataError, ParameterError, check
 from fullrank.evaluation.cases import Cases, cases_of
+from fullrank.evaluation.lists import rank_lists, top_lists
 from fullrank.evaluation.rank import rank, rank_and_top
 from fullrank.evaluation.top import TopN
 from fullrank.metrics.lists import Similarity
@@ -56,6 +58,7 @@ class Setting:
     truth: Truth | None = field(default=None, repr=False)
     chosen_on: Split[Any] | None = None  # the same with a validation part, where the data came with one
     attributes: Sequence[Sequence[str]] = field(default=(), repr=False)  # words of every item, by code
+    strict: bool = False  # irregular lists and leaks are refused
 
     @property
     def suits(self) -> dict[str, float | None]:
@@ -86,9 +89,16 @@ class Setting:
                 known[part.user] = True
         return np.asarray(~known[self.judged.user])
 
-    def rank(self, model: Any, progress: Callable[[int, int], object] | None = None) -> tuple[Ranks, TopN | None]:
+    def rank(
+        self, model: Any, name: str, progress: Callable[[int, int], object] | None = None
+    ) -> tuple[Ranks, TopN | None]:
         """Where the model puts what was held out, and its lists for all who are judged, where these are users."""
         judged = self.judged
+        if isinstance(model, OutsideLists):
+            if not isinstance(judged, Cases):
+                raise DataError("lists are judged on what people did, not on sessions or preferences.")
+            ranks = rank_lists(model, judged, name=name, strict=self.strict)
+            return ranks, top_lists(model, judged, LENGTH)
         if isinstance(judged, Cases):
             return rank_and_top(model, judged, LENGTH, progress=progress)
         return rank(model, judged, relevant=float(judged.grade.min())), None  # all of them: their order is measured
@@ -150,6 +160,7 @@ def make_setting(
     titles: Titles = (),
     attributes: Words = (),
     truth: Truth | None = None,
+    strict: bool = False,
 ) -> Setting:
     """The setting that is meant, with defaults by the kind of feedback where nothing is said."""
     parts = data if isinstance(data, Split) else None
@@ -172,6 +183,7 @@ def make_setting(
         whole if parts is None else _whole(parts), kind, made, cut, threshold, chosen,
         None if made.overlaps else exclude, seed, named, truth,
         parts if parts is not None and parts.valid is not None else None, order_words(attributes, made.train.items),
+        strict,
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 from fullrank.errors import DataError
 from fullrank.tuning.summary import TuningSummary
 
-FORMAT = 3  # of results.json; 1 said `ubm` for `unbiased`, 2 knew less of metrics and models
+FORMAT = 4  # of results.json; 1 said `ubm` for `unbiased`, 2 knew less of metrics and models, 3 nothing of lists
 
 Scalar: TypeAlias = bool | int | float | str | None
 Fact: TypeAlias = Scalar | tuple[Scalar, ...] | Mapping[str, Scalar]
@@ -30,12 +30,17 @@ class MetricSummary:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over cases with its 95% interval; models that share a letter of `group` cannot be told apart."""
+    """A mean over cases with its 95% interval; models that share a letter of `group` cannot be told apart.
+
+    Where lists end before the metric does, mean and interval are of the worst case, and `bounds` are the means of the
+    worst and the best: the least and the largest over all orders of what is not listed.
+    """
 
     mean: float | None
     low: float | None
     high: float | None
     group: str
+    bounds: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,7 @@ class ModelSummary:
     failed: str | None
     fed: str  # what it learned from
     fallback: Mapping[str, int]  # cases in which it served what is popular, by reason
+    irregular: Mapping[str, int]  # what was wrong with its lists, and what became of it
     metrics: Mapping[str, Estimate]
     people: Mapping[str, Mapping[str, float | None]]  # means over "new" and "known" people, where some are new
     curve: tuple[tuple[float, float], ...]  # TOPK: share of the catalogue, share of relevant items found there

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from fullrank.arrays import Bools
+from fullrank.comparison.outside import Outside
 from fullrank.comparison.results import ListMeasures, as_plain
 from fullrank.models.files import load, save
 from fullrank.models.kinds.model import Model
@@ -21,6 +22,8 @@ from fullrank.ranks import COLUMNS, About, Ranks
 from fullrank.runtime.atomic import write_bytes
 from fullrank.runtime.output import as_json
 from fullrank.tuning.summary import TuningSummary
+
+KEPT = {**RECIPES, "Outside": Outside}  # what a part may be of
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +39,7 @@ class Part:
     measures: ListMeasures | None = None  # of the lists for everybody
     truth: dict[str, float] = field(default_factory=dict)  # means on the complete truth, where that is known
     fed: str = ""  # what it learned from
+    warnings: tuple[str, ...] = ()  # why its numbers are not to be trusted
     new: Bools | None = None  # the cases of people of whom there is nothing to learn from
     seconds: dict[str, float] = field(default_factory=dict)
 
@@ -64,15 +68,15 @@ class Store:
 
     def keep(self, part: Part, model: Model | None, given: object) -> None:
         """All of a part; the last file says that it is whole. Recipes that no file can name are not kept."""
-        if type(part.recipe) not in RECIPES.values():
+        if type(part.recipe) not in KEPT.values():
             return
         folder = self.made(part.name)
         (folder / "part.json").unlink(missing_ok=True)  # what follows is of another part until it is written again
         kept = {
-            "key": self._key_of(given), "recipe": recipe_to_json(part.recipe, RECIPES), "failed": part.failed,
+            "key": self._key_of(given), "recipe": recipe_to_json(part.recipe, KEPT), "failed": part.failed,
             "tuned": None if part.tuned is None else part.tuned.to_json(),
             "lists": part.lists, "measures": as_plain(part.measures), "truth": part.truth, "fed": part.fed,
-            "seconds": part.seconds,
+            "warnings": list(part.warnings), "seconds": part.seconds,
         }  # fmt: skip
         if part.ranks is not None:
             columns = {name: getattr(part.ranks, name) for name in ("start", *COLUMNS)} | {"new": part.new}
@@ -80,6 +84,7 @@ class Store:
             np.savez(file, **{name: column for name, column in columns.items() if column is not None})
             write_bytes(folder / "ranks.npz", file.getvalue(), overwrite=True)
             kept["about"] = asdict(part.ranks.about)
+        (folder / "model.fr").unlink(missing_ok=True)
         if model is not None:
             save(model, folder / "model.fr", overwrite=True)
         write_bytes(folder / "part.json", as_json(kept), overwrite=True)
@@ -112,9 +117,10 @@ class Store:
             new = columns.pop("new", None)
             ranks = Ranks(**columns, about=About(**about))
         tuned, measures = kept.pop("tuned"), kept.pop("measures")
+        kept["warnings"] = tuple(kept["warnings"])
         summary = None if tuned is None else TuningSummary.from_json(tuned)
         look = None if measures is None else ListMeasures(**measures)
-        return key, Part(name, recipe_from_json(recipe, RECIPES), ranks, tuned=summary, measures=look, new=new, **kept)
+        return key, Part(name, recipe_from_json(recipe, KEPT), ranks, tuned=summary, measures=look, new=new, **kept)
 
     def model(self, name: str) -> Model:
         """The model of a part."""

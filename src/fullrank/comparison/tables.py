@@ -10,6 +10,9 @@ from fullrank.runtime.formatting import NOTHING
 
 MARK = "†"
 UNBIASED = "stays unbiased when ratings are missing not at random, as long as relevant ones are missing at random"
+BOUNDS = (
+    "From ... to ...: lists end before the metric does, and this is the worst and best case of what they leave open."
+)
 GROUPS = "models that share a letter cannot be told apart"
 LATEX = {char: f"\\{char}" for char in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
@@ -126,7 +129,9 @@ def _grid(
 
 def _cell(value: Estimate, places: int, style: str, around: str, group: str) -> str:
     cell = style.format(number(value.mean, places)) if value.mean is not None else NOTHING
-    if value.low is not None and value.high is not None:
+    if value.bounds is not None:
+        cell = f"{number(value.bounds[0], places)} to {number(value.bounds[1], places)}"
+    elif value.low is not None and value.high is not None:
         cell += around.format(f"[{number(value.low, places)}, {number(value.high, places)}]")
     return cell + (group.format(value.group) if value.group else "")
 
@@ -154,7 +159,8 @@ def _below(results: Results) -> list[str]:
 
 def _legend(results: Results) -> list[str]:
     marked = any(metric.unbiased for metric in results.metrics)
-    return [f"In brackets 95% intervals; {GROUPS}.", *([f"{MARK} {UNBIASED}"] if marked else [])]
+    ends = [BOUNDS] if any(v.bounds for model in results.models for v in model.metrics.values()) else []
+    return [f"In brackets 95% intervals; {GROUPS}.", *([f"{MARK} {UNBIASED}"] if marked else []), *ends]
 
 
 def _failures(results: Results) -> list[str]:

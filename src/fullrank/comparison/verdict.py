@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fullrank.comparison.findings import best_first
-from fullrank.comparison.pairs import apart
+from fullrank.comparison.outside import Outside
+from fullrank.comparison.pairs import OPEN, apart
 from fullrank.comparison.profile import CLEAR
 from fullrank.comparison.protocol import Setting
 from fullrank.comparison.results import Caveat, DataProfile, PairResult, SampledPanel, Verdict
 from fullrank.comparison.runs import Part
+from fullrank.evaluation.cases import Cases
 from fullrank.evaluation.notes import POPULAR
 from fullrank.evaluation.result import Result
 from fullrank.models.least_squares.allrank import AllRank
@@ -23,6 +25,12 @@ FEW = 100  # cases
 MANY = 0.1  # of the cases, or of the held-out events
 SOME = 0.01  # of the held-out events
 FAR = 100  # times as many cases as there are
+
+
+def trusted(parts: Sequence[Part], results: Mapping[str, Result]) -> Mapping[str, Result]:
+    """Those that may be recommended: not the ones that know the answers, unless all do."""
+    doubted = {part.name for part in parts if part.warnings}
+    return {name: result for name, result in results.items() if name not in doubted} or results
 
 
 def decide(results: Mapping[str, Result], pairs: Sequence[PairResult]) -> Verdict:
@@ -47,6 +55,8 @@ def decide(results: Mapping[str, Result], pairs: Sequence[PairResult]) -> Verdic
 
 def _remedy(pairs: Sequence[PairResult], metric: str, best: str, second: str) -> str:
     pair = next(p for p in pairs if p.metric == metric and {p.one, p.two} == {best, second})
+    if pair.note == OPEN:
+        return OPEN
     if pair.needed is None:
         return "they do not differ"
     if pair.needed > FAR * pair.cases:
@@ -63,6 +73,8 @@ def caveats(
     """What to keep in mind, warnings first."""
     warnings = [f"The comparison was interrupted: nothing is said of {', '.join(unfinished)}."] if unfinished else []
     warnings += [f"{part.name} failed: {part.failed}" for part in parts if part.failed is not None]
+    warnings += [f"{part.name}: {warning}." for part in parts for warning in part.warnings]
+    warnings += _about_lists(parts)
     warnings += map(_sentence, setting.data.intake.doubts)
     warnings += _about_cases(setting, results)
     warnings += _about_models(setting, parts, verdict, profile, tuned)
@@ -78,9 +90,16 @@ def caveats(
     return (*(Caveat("warning", text) for text in warnings), *(Caveat("note", text) for text in notes))
 
 
+def _about_lists(parts: Sequence[Part]) -> list[str]:
+    """What was wrong with lists."""
+    there = [(part.name, part.ranks.about.irregular) for part in parts if part.ranks is not None]
+    return [f"{name}: {n:,} {what}." for name, irregular in there for what, n in irregular.items()]
+
+
 def _about_cases(setting: Setting, results: Mapping[str, Result]) -> list[str]:
     """Whether there are enough, and anything is known of them."""
-    doubts, cases, new = [], len(next(iter(results.values()))), float(setting.new.mean())
+    doubts, cases = [], len(next(iter(results.values())))
+    new = float(setting.new.mean()) if len(setting.split.train) else 0.0
     if cases < FEW:
         doubts.append(f"There are only {cases} cases: small differences are chance.")
     if new > MANY:
@@ -88,7 +107,21 @@ def _about_cases(setting: Setting, results: Mapping[str, Result]) -> list[str]:
             f"{new:.0%} of the cases are of people without any training data: no model knows them, and they are served "
             "what is popular. Results for new and known people are shown apart."
         )
+    cold = _without_feedback(setting)
+    if cold >= SOME:
+        doubts.append(
+            f"{cold:.0%} of what is relevant are items without any training data: no model that learns from feedback "
+            "can find them."
+        )
     return doubts
+
+
+def _without_feedback(setting: Setting) -> float:
+    """The share of the held-out relevant items of which nothing is known; 0 where nothing was learned from at all."""
+    judged, train = setting.judged, setting.split.train
+    if not isinstance(judged, Cases) or not len(train):
+        return 0.0
+    return float((train.popularity[judged.item] == 0).mean())
 
 
 def _about_models(
@@ -104,7 +137,7 @@ def _about_models(
     doubts += [*_fed_dislikes(setting, parts), *_fed_counts(setting, parts)]
     if {verdict.best, *verdict.tied} & _bestsellers(parts):
         doubts.append("No model is clearly better than a list of bestsellers, which is the same for everybody.")
-    if not tuned:
+    if not tuned and not all(isinstance(part.recipe, Outside) for part in parts):
         doubts.append(
             "Nothing was tuned: the models have their default parameters, and a difference may be one of parameters, "
             "not of methods. Compare again with tuning."

@@ -9,9 +9,11 @@ from fullrank.data.graded import Graded
 from fullrank.data.ids import Ids
 from fullrank.data.intake import Intake
 from fullrank.data.interactions import Interactions
+from fullrank.data.outside import OutsideLists
 from fullrank.data.preferences import Preferences
 from fullrank.data.read import read, read_events, read_preferences, read_sessions
 from fullrank.data.read_attributes import read_attributes
+from fullrank.data.read_lists import read_lists
 from fullrank.data.write import write
 
 __all__ = [
@@ -22,6 +24,7 @@ __all__ = [
     "Ids",
     "Intake",
     "Interactions",
+    "OutsideLists",
     "Preferences",
     "as_graded",
     "as_interactions",
@@ -30,6 +33,7 @@ __all__ = [
     "read",
     "read_attributes",
     "read_events",
+    "read_lists",
     "read_preferences",
     "read_sessions",
     "relevance_classes",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil, fsum, inf, isfinite
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,6 +98,24 @@ def shortfall(cases: int, needed: float) -> str:
     'too few cases for the difference seen: 100, and about 2,400 are needed'
     """
     return f"too few cases for the difference seen: {cases:,}, and about {needed:,.0f} are needed"
+
+
+Range: TypeAlias = tuple[Doubles, Doubles]  # the least and the largest value of every case
+
+
+def nearest(one: Range, two: Range, weight: Doubles) -> Range:
+    """Of two models with open values, those in which they are the most alike: a difference in them is one in all.
+
+    Where either may be the better one they are the same; where nothing is open, the values themselves.
+
+    >>> all_ones, half = np.ones(3), np.full(3, 0.5)
+    >>> nearest((half, all_ones), (0 * half, half / 2), all_ones)[0]
+    array([0.5, 0.5, 0.5])
+    """
+    (low, high), (other_low, other_high) = one, two
+    if np.nansum((low - other_high) * weight) >= 0:
+        return low, other_high
+    return (high, other_low) if np.nansum((high - other_low) * weight) <= 0 else (low, low)
 
 
 def paired(

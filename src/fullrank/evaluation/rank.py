@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from fullrank.arrays import frozen
 from fullrank.data.graded import Graded
+from fullrank.data.outside import OutsideLists
 from fullrank.data.split import Split
 from fullrank.errors import DataError, check
 from fullrank.evaluation.blocks import Progress, Work, over_blocks, tell_progress
@@ -16,6 +17,7 @@ from fullrank.evaluation.candidates import Everything, Offered, Sampled
 from fullrank.evaluation.case_rows import about_ranks, kernel_input, rows_of
 from fullrank.evaluation.cases import Cases, Exclude, Threshold, cases_of
 from fullrank.evaluation.fallback import serve
+from fullrank.evaluation.lists import rank_lists, top_lists
 from fullrank.evaluation.offers import rank_offers
 from fullrank.evaluation.rank_samples import rank_again
 from fullrank.evaluation.scoring import name_of, scorer
@@ -36,8 +38,9 @@ def rank(
 ) -> Ranks:
     """Where the held-out relevant items stand among the candidates, by the model's scores.
 
-    `model`: anything that scores (see `scorer`): a fitted model, an array (users, items), a function. People of whom
-    a fitted model knows nothing are ranked by what they would be served: what is popular (see `fallback`).
+    `model`: anything that scores (see `scorer`): a fitted model, an array (users, items), a function; or
+    `OutsideLists`, in which some items stand nowhere (see `lists`). People of whom a fitted model knows nothing are
+    ranked by what they would be served: what is popular (see `fallback`).
     To compare models, pass the same `cases_of(split, ...)` to each: their masks are then made once.
     Sessions (`Graded`, or a split of them) are ranked inside their own offer sets.
     """
@@ -47,6 +50,9 @@ def rank(
     if offers is not None:
         return rank_offers(model, offers, relevant)
     cases = split if isinstance(split, Cases) else cases_of(split, relevant, exclude)  # type: ignore[arg-type]
+    if isinstance(model, OutsideLists):
+        check("candidates", candidates, not isinstance(candidates, Sampled), "left out: lists say nothing of samples")
+        return rank_lists(model, cases)
     if isinstance(candidates, Sampled):
         return rank_again(model, cases, [candidates], block=block)[0]
     return serve(model, cases, lambda scored, some: [_count(scored, some, block)])[0]
@@ -67,6 +73,8 @@ def rank_and_top(
     `progress` is called with how many cases are done, and of how many, by any of the threads.
     """
     cases = split if isinstance(split, Cases) else cases_of(split, relevant, exclude)
+    if isinstance(model, OutsideLists):
+        return rank_lists(model, cases), top_lists(model, cases, n)
     lists: list[TopN] = []
 
     def count(scored: Any, some: Cases) -> list[Ranks]:

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from fullrank.arrays import Doubles
 from fullrank.errors import DataError, ParameterError
+from fullrank.evaluation.bounds import as_shown, best_case, ends_within, open_cases
 from fullrank.evaluation.corrections import Correction
 from fullrank.evaluation.notes import is_unbiased, trust_notes
-from fullrank.evaluation.paired import Paired, paired
+from fullrank.evaluation.paired import Paired, nearest, paired
 from fullrank.evaluation.statistics import bootstrap, percentile_interval, weighted_mean
 from fullrank.metrics.metric import Metric
 from fullrank.ranks import About, Ranks
@@ -47,6 +48,7 @@ class Result:
     notes: tuple[str, ...]  # what to keep in mind when reading these numbers
     unbiased: tuple[bool, ...]  # to missing data, as computed: a metric that is may not be when sampled
     user: NDArray[Any] | None = None  # whose the cases are, where somebody has several
+    best: Doubles | None = None  # (cases, metrics): of lists that end, the values in the best case; `values`: the worst
 
     def of(self, metric: Metric | str) -> Doubles:
         """The value of every case."""
@@ -55,6 +57,21 @@ class Result:
     def mean(self) -> dict[str, float]:
         """The weighted mean of every metric over cases."""
         return {name: weighted_mean(self.values[:, i], self.weight) for i, name in enumerate(self.names)}
+
+    def bounds(self) -> dict[str, tuple[float, float]]:
+        """The least and the largest mean, over all orders of what lists do not say, of metrics that look further.
+
+        Metrics that are exact are not in it; `mean` has the worst case of those that are.
+        """
+        if self.best is None:
+            return {}
+        worst, open_ = self.mean(), (self.best != self.values) & ~np.isnan(self.values)
+        ends = {
+            name: sorted((worst[name], weighted_mean(self.best[:, i], self.weight)))
+            for i, name in enumerate(self.names)
+            if open_[:, i].any()
+        }
+        return {name: (low, high) for name, (low, high) in ends.items()}
 
     def interval(self, level: float = 0.95, repeats: int = 1000, seed: int = 0) -> dict[str, tuple[float, float]]:
         """Bootstrap intervals of the means over cases: what another sample of people might have given."""
@@ -71,10 +88,17 @@ class Result:
         shared = [metric for metric in self.metrics if metric in other.metrics]
         return {
             self.names[self._place(m)]: paired(
-                self.of(m), other.of(m), self.weight, user=self.user, level=level, repeats=repeats, seed=seed
+                *nearest(self.range_of(m), other.range_of(m), self.weight), self.weight, user=self.user,
+                level=level, repeats=repeats, seed=seed,
             )
             for m in shared
-        }
+        }  # fmt: skip
+
+    def range_of(self, metric: Metric | str) -> tuple[Doubles, Doubles]:
+        """The least and the largest value of every case; the same where nothing is open."""
+        worst = self.of(metric)
+        best = worst if self.best is None else self.best[:, self._place(metric)]
+        return np.minimum(worst, best), np.maximum(worst, best)
 
     def _difference(self, other: Result) -> str:
         if self.about.candidates != other.about.candidates:
@@ -94,13 +118,14 @@ class Result:
     def to_json(self) -> dict[str, Any]:
         """Everything but the values of single cases, as plain types."""
         about = {name: list(v) if isinstance(v, tuple) else v for name, v in self.about.__dict__.items()}
-        intervals = self.interval()
+        intervals, bounds = self.interval(), self.bounds()
         return {
             "about": about,
             "protocol": self.protocol,
             "cases": len(self),
             "metrics": {
                 name: {"mean": mean, "interval": list(intervals[name]), "unbiased": unbiased}
+                | ({"bounds": list(bounds[name])} if name in bounds else {})
                 for unbiased, (name, mean) in zip(self.unbiased, self.mean().items(), strict=True)
             },
             "notes": list(self.notes),
@@ -139,14 +164,14 @@ def evaluate(ranks: Ranks, metrics: Sequence[Metric], weights: Weights = "unifor
         raise ParameterError("evaluate needs at least one metric, e.g. [ndcg @ 10].")
     _check_pairs(ranks, metrics)
     weight = _weight(ranks, weights)
-    values = _values(ranks, metrics)
+    values, best = _values_of_lists(ranks, metrics) if ranks.about.longest else (_values(ranks, metrics), None)
     names = tuple(_title(metric, ranks) for metric in metrics)
     notes = trust_notes(ranks, metrics, values)
     several = ranks.user is not None and len(np.unique(ranks.user)) < len(ranks)
     about = replace(ranks.about, sampled=0, seed=0) if ranks.whole.all() else ranks.about
     return Result(
         tuple(metrics), values, weight, about, _protocol(ranks, about, weight), names, notes,
-        tuple(is_unbiased(metric, ranks) for metric in metrics), ranks.user if several else None,
+        tuple(is_unbiased(metric, ranks) for metric in metrics), ranks.user if several else None, best,
     )  # fmt: skip
 
 
@@ -176,6 +201,14 @@ def _values(ranks: Ranks, metrics: Sequence[Metric]) -> Doubles:
         if metric.whole:
             values[:, column] = metric(ranks)
     return values
+
+
+def _values_of_lists(ranks: Ranks, metrics: Sequence[Metric]) -> tuple[Doubles, Doubles]:
+    """The worst and the best case of lists that end."""
+    shown = as_shown(ranks)
+    places = [isinstance(metric.k, int) and ends_within(metric, ranks) for metric in metrics]
+    worst = np.hstack([_values(shown if cut else ranks, [m]) for m, cut in zip(metrics, places, strict=True)])
+    return worst, np.where(open_cases(ranks, metrics), _values(best_case(ranks), metrics), worst)
 
 
 def _title(metric: Metric, ranks: Ranks) -> str:

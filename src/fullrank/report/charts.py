@@ -164,7 +164,7 @@ def times(results: Results) -> Chart | None:
     rows = [
         {"model": m.name, **as_plain(value), "seconds": m.seconds["fit"], "tune": m.seconds.get("tune")}
         for m in ranked(results)
-        if (value := m.metrics.get(metric)) is not None and value.mean is not None
+        if (value := m.metrics.get(metric)) is not None and value.mean is not None and "fit" in m.seconds
     ]
     if len(rows) < 2:
         return None

@@ -14,7 +14,7 @@ from textwrap import dedent
 from typing import Any, NamedTuple
 
 from fullrank.comparison.results import Estimate, Results, as_plain
-from fullrank.comparison.tables import GROUPS, MARK, UNBIASED, decimals, leaders, ranked
+from fullrank.comparison.tables import BOUNDS, GROUPS, MARK, UNBIASED, decimals, leaders, ranked
 from fullrank.comparison.tables import number as fixed
 from fullrank.report import charts, data_charts, trust_charts
 from fullrank.report.fairness import feeding, people_table
@@ -36,6 +36,7 @@ class Cell(NamedTuple):
     high: str
     group: str
     leads: bool
+    bounds: tuple[str, str] | None = None  # of lists that leave it open, instead of a mean
 
 
 class Line(NamedTuple):
@@ -59,6 +60,7 @@ def render(results: Results) -> str:
         feeding=feeding(results),
         people=people_table(results),
         models=charts.models_of(results),
+        bounded=any(cell.bounds for line in _table(results) for cell in line.cells),
         failed=[model for model in results.models if model.failed],
         description=_flat({k: v for k, v in results.data.description.items() if k not in HIDDEN}),
         split=_flat(as_plain(results.split)),
@@ -68,7 +70,7 @@ def render(results: Results) -> str:
         style=packaged("style.css"),
         specs=script_json(charts.embedded(every)),
         licences=licences(),
-        words={"mark": MARK, "unbiased": UNBIASED, "groups": GROUPS},
+        words={"mark": MARK, "unbiased": UNBIASED, "groups": GROUPS, "bounds": BOUNDS},
     )
     return page.lstrip()
 
@@ -98,7 +100,12 @@ def _table(results: Results) -> list[Line]:
         for name in names:
             value = model.metrics.get(name) or Estimate(None, None, None, "")
             mean, low, high = (fixed(number, places[name]) for number in (value.mean, value.low, value.high))
-            cells.append(Cell(mean, low, high, value.group, leads=model.name in best[name]))
+            ends = (
+                None
+                if value.bounds is None
+                else (fixed(value.bounds[0], places[name]), fixed(value.bounds[1], places[name]))
+            )
+            cells.append(Cell(mean, low, high, value.group, model.name in best[name], ends))
         lines.append(Line(model.name, model.recipe, cells))
     return lines
 

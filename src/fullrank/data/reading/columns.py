@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from fullrank.arrays import Bools, Codes, Floats, row_blocks
+from fullrank.arrays import Bools, Codes, Doubles, Floats, row_blocks
 from fullrank.data.canonical import encode, value_fault, values_ok
 from fullrank.data.ids import LONGEST_NAME, Ids, name_fault
 from fullrank.data.reading.dates import dates_in_text
@@ -22,7 +22,7 @@ from fullrank.runtime.threads import in_parallel
 
 
 def convert(column: pl.Series, field: Field, *, text: bool = False) -> tuple[Any, Bools]:
-    """A column as ids (a series), numbers (float32) or times, and where it cannot be.
+    """A column as ids (a series), numbers (float32, or float64 where exact) or times, and where it cannot be.
 
     In `text` that was split into lines there is no NUL any more.
     """
@@ -56,12 +56,14 @@ def _ids(column: pl.Series, field: Field, text: bool) -> tuple[pl.Series, Bools]
     return column, bad.fill_null(True).to_numpy()
 
 
-def _numbers(column: pl.Series, field: Field) -> tuple[Floats, Bools]:
+def _numbers(column: pl.Series, field: Field) -> tuple[Floats | Doubles, Bools]:
     if not (column.dtype.is_numeric() or column.dtype in (pl.String, pl.Boolean)):
         raise DataError(f"column '{column.name}' is {column.dtype}, expected numbers for the {field.role}.")
     if column.dtype == pl.String:
         column = _plain_numbers(column, field.decimal)
     numbers = column.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+    if field.exact:
+        return numbers, ~np.isfinite(numbers)
     with np.errstate(over="ignore"):
         kept = numbers.astype(np.float32)
     least, most = np.float32(field.limits.least), np.float32(field.limits.most)  # as the values are kept: 3.3 is at 3.3

@@ -63,6 +63,7 @@ class Field:
     column: Column | None = None  # None: by the usual names, or by position
     required: bool = True
     limits: Limits = ANY_NUMBER
+    exact: bool = False  # of numbers: any finite one, kept as float64
     if_counts: Limits | None = None  # of numbers whose column has the name of a count, where that is to matter
     allowed: tuple[str, ...] | None = None  # of ids: the only ones there may be
     rule: str = ""  # what an id breaks that is not allowed

@@ -55,6 +55,11 @@ USUAL_NAMES: dict[str, tuple[str, ...]] = {
     ),
     "grade": ("grade", "relevance", "class", "level", "value", "rating"),
     "action": ("action", "event", "eventtype", "feedback"),
+    "rank": ("rank", "ranks", "position", "pos", "place", "order"),
+    "score": (
+        "score", "scores", "prediction", "predictions", "predicted", "pred", "similarity", "relevance", "estimate",
+        "est", "rating", "value", "weight",
+    ),
     "better": ("better", "preferred", "winner", "chosen", "over"),
     "worse": ("worse", "other", "loser", "rejected", "under"),
 }  # fmt: skip
