@@ -38,6 +38,7 @@ from fullrank.evaluation import bias_variance, constrained, corrected, least_squ
 
 # all of it in one
 from fullrank.comparison import Comparison, compare, judge, merge
+from fullrank.comparison import SealedProtocol, open_protocol, seal
 from fullrank.tuning import Tuned, tune
 from fullrank.report.page import write as write_report
 
@@ -58,5 +59,6 @@ __all__ = [
     "load", "save", "recommend", "update",
     "Ranks", "metrics", "Everything", "Offered", "Sampled", "TopN", "cases_of", "rank", "rank_and_top", "top",
     "Result", "evaluate", "bias_variance", "constrained", "corrected", "least_squares", "rank_estimate",
-    "Comparison", "compare", "judge", "merge", "Tuned", "tune", "write_report",
+    "Comparison", "compare", "judge", "merge", "SealedProtocol", "open_protocol", "seal",
+    "Tuned", "tune", "write_report",
 ]

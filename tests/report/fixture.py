@@ -85,6 +85,8 @@ def results(models: int = 7, seed: int = 0) -> dict[str, Any]:
             "split": "sha256 " + "3c" * 32,
             "seed": 0,
             "threads": 2,
+            "protocol": "",
+            "result": "",
             "started": "2026-01-05T10:20:30Z",
             "seconds": {"total": 48.2, "data": 1.1},
         },

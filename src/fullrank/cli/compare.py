@@ -93,7 +93,7 @@ def run_plan(plan: Plan, loaded: Loaded, **how: Any) -> Comparison:
     )  # fmt: skip
 
 
-def run_and_report(folder: Path, run: Callable[..., Comparison], json: bool) -> None:
+def run_and_report(folder: Path, run: Callable[..., Comparison], json: bool) -> Comparison:
     """Run a comparison with a bar, write what it found, and print it; after Ctrl-C what there is."""
     from fullrank.comparison.compare import Interrupted
     from fullrank.report.page import write
@@ -114,3 +114,4 @@ def run_and_report(folder: Path, run: Callable[..., Comparison], json: bool) -> 
             tell(interrupted.comparison)
             raise
     tell(comparison)
+    return comparison

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -14,6 +14,11 @@ from fullrank.errors import ParameterError
 
 if TYPE_CHECKING:
     from fullrank.comparison.comparison import Comparison
+
+ListColumns: TypeAlias = Annotated[
+    str | None, typer.Option(help="Columns of the lists: user=NAME,item=NAME,rank=NAME or score=NAME.")
+]
+Strict: TypeAlias = Annotated[bool, typer.Option("--strict", help="Refuse irregular lists and leaks.")]
 
 
 @reads(but=("kind", "scale", "settings"))
@@ -27,10 +32,8 @@ def judge(
     relevant: Annotated[float | None, typer.Option(help="The least value that counts as relevant.")] = None,
     metrics: Annotated[str | None, typer.Option(help="recall@10,ndcg@10,... The first one decides.")] = None,
     seen: Annotated[bool, typer.Option("--seen", help="What people have already stays a candidate.")] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Refuse irregular lists and leaks.")] = False,
-    list_columns: Annotated[
-        str | None, typer.Option(help="Columns of the lists: user=NAME,item=NAME,rank=NAME or score=NAME.")
-    ] = None,
+    strict: Strict = False,
+    list_columns: ListColumns = None,
     out: Annotated[Path, typer.Option(help="The folder for report and results.")] = Path("judged"),
     title: Annotated[str, typer.Option(help="What the report is called.")] = "",
     items: Annotated[str | None, typer.Option(help="A table about items: an id, a title, anything else.")] = None,
@@ -40,22 +43,19 @@ def judge(
     *,
     reading: dict[str, Any],
 ) -> None:
-    """Judge lists, scores or models that any system made, on the full ranking: what can be said, and what stays open."""
+    """Judge lists, scores or models that any system made: what can be said of them, and what stays open."""
     from fullrank.comparison.judge import judge as judge_lists
     from fullrank.data.read import read_with_repeats
     from fullrank.data.read_lists import read_held_out
     from fullrank.runtime.output import output_folder
 
     folder, options = output_folder(out), {**reading, "columns": parse_columns(reading.get("columns"))}
-    named = dict(_named(one) for one in given)
-    if len(named) < len(given):
-        raise ParameterError("two files have the same name; write name=FILE with a name for each.")
     after, least = read_held_out(held_out, **options)
     note_data(held_out, after)
     before = None if train is None else read_with_repeats(train, **options)
     if before is not None:
         note_data(str(train), before)
-    judged = {name: _read(name, path, list_columns) for name, path in named.items()}
+    judged = read_named(given, list_columns)
     about = {} if items is None else _attributes(items, before or after, reading.get("encoding") or "utf-8")
 
     def run(**how: Any) -> Comparison:
@@ -66,6 +66,14 @@ def judge(
         )  # fmt: skip
 
     run_and_report(folder, run, json)
+
+
+def read_named(given: list[str], columns: str | None) -> dict[str, Any]:
+    """What is judged, by name."""
+    named = dict(_named(one) for one in given)
+    if len(named) < len(given):
+        raise ParameterError("two files have the same name; write name=FILE with a name for each.")
+    return {name: _read(name, path, columns) for name, path in named.items()}
 
 
 def _named(text: str) -> tuple[str, str]:

@@ -17,6 +17,7 @@ from fullrank.cli.demo import demo
 from fullrank.cli.evaluate import evaluate
 from fullrank.cli.fit import fit
 from fullrank.cli.judge import judge
+from fullrank.cli.protocol import protocol
 from fullrank.cli.recommend import recommend
 from fullrank.cli.report import report
 from fullrank.cli.reproduce import reproduce
@@ -57,6 +58,7 @@ def common(
 
 for command in (demo, compare, judge, report, reproduce, tune, fit, recommend, evaluate, data, warmup):
     app.command()(command)
+app.add_typer(protocol)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -15,7 +15,7 @@ from fullrank.comparison.comparison import Comparison
 from fullrank.comparison.naming import Compared
 from fullrank.data.events import Events
 from fullrank.data.feedback import kind_of
-from fullrank.data.ids import Ids, Name
+from fullrank.data.ids import Ids
 from fullrank.data.interactions import Interactions
 from fullrank.data.outside import OutsideLists
 from fullrank.data.read import read
@@ -67,38 +67,40 @@ def judge(
     """
     if not given:
         raise ParameterError("there is nothing to judge; give lists by name.")
+    if recipes and train is None:
+        raise ParameterError("there is nothing to fit recipes on; give the training data (--train).")
     after, least = (held_out, None) if isinstance(held_out, Interactions) else read_held_out(held_out)
     before = read(train) if train is not None and not isinstance(train, Interactions | Events) else train
     judged = {name: read_given(one) for name, one in given.items()}
-    split = judged_split(before, after, judged)
-    rated = before if getattr(before, "value", None) is not None else after
-    if relevant is None:
-        relevant = least if least is not None else defaults.threshold(rated, kind_of(rated))
-    if recipes and before is None:
-        raise ParameterError("there is nothing to fit recipes on; give the training data (--train).")
-    chosen = metrics or _within([one for one in judged.values() if isinstance(one, OutsideLists)], kind_of(rated))
     named = {one if isinstance(one, str) else type(one).__name__: one for one in recipes}
     if twice := named.keys() & judged.keys():
         raise ParameterError(f"two models are called '{sorted(twice)[0]}'; give the lists another name.")
+    rated: Interactions | Events = after if before is None or before.value is None else before
+    kind = kind_of(rated)
+    if relevant is None:
+        relevant = defaults.threshold(rated, kind) if least is None else least
+    lists = [one for one in judged.values() if isinstance(one, OutsideLists)]
     return compare(
-        split, judged | named, relevant=relevant, metrics=chosen, kind=kind_of(rated), **more,
+        judged_split(before, after, lists), judged | named, relevant=relevant,
+        metrics=metrics or metrics_within(lists, kind), kind=kind, **more,
     )  # fmt: skip
 
 
 def read_given(one: Any) -> Any:
     """What is judged: a model file, or lists in a file or a table, read; anything else as it is."""
     if isinstance(one, str | os.PathLike):
-        return load(one) if os.fspath(one).endswith(".fr") else read_lists(one)
+        return load(os.fspath(one)) if os.fspath(one).endswith(".fr") else read_lists(one)
     is_table = isinstance(one, Mapping) or hasattr(one, "columns")
     return read_lists(one) if is_table and not isinstance(one, OutsideLists | Model) else one
 
 
-def judged_split(before: Interactions | Events | None, after: Interactions, judged: Mapping[str, Any]) -> Split[Any]:
+def judged_split(
+    before: Interactions | Events | None, after: Interactions, lists: Sequence[OutsideLists] = ()
+) -> Split[Any]:
     """Training and held-out data over one catalogue; without training data, of all that is named anywhere."""
     known = before.merged() if isinstance(before, Events) else before
     if known is None:
-        named = [one.items for one in judged.values() if isinstance(one, OutsideLists)]
-        train, held_out = _together(_nothing(after), after, named)
+        train, held_out = _together(_nothing(after), after, [one.items for one in lists])
         return Split(train, held_out, how="Judged on the held-out data alone: nothing is known of what came before.")
     train, held_out = _together(known, after, [])
     rows = f"{len(known):,} rows to learn from, {len(after):,} held out, as they were given."
@@ -115,11 +117,8 @@ def _together(one: Interactions, other: Interactions, more: Sequence[Ids]) -> tu
     """Both over all their users and items; integers as strings where one side has strings."""
     users, items = _spelled(one.users, other.users), _spelled(one.items, other.items, *more)
     parts = [replace(part, users=users[n], items=items[n]) for n, part in enumerate((one, other))]
-    names: list[Name] = [name for ids in items[2:] for name in ids]
-    whole = parts[0].catalogue(parts[1].users, {*parts[1].items, *names}), parts[1].catalogue(
-        parts[0].users, {*parts[0].items, *names}
-    )
-    return whole
+    everybody, everything = ({name for ids in each for name in ids} for each in (users, items))
+    return parts[0].catalogue(everybody, everything), parts[1].catalogue(everybody, everything)
 
 
 def _spelled(*each: Ids) -> list[Ids]:
@@ -129,7 +128,7 @@ def _spelled(*each: Ids) -> list[Ids]:
     return [ids if ids.are_strings else Ids([str(name) for name in ids]) for ids in each]
 
 
-def _within(lists: Sequence[OutsideLists], kind: str) -> tuple[str, ...]:
+def metrics_within(lists: Sequence[OutsideLists], kind: str) -> tuple[str, ...]:
     """The usual metrics, cut off where the shortest of these lists end."""
     length = min([LENGTH, *(one.longest for one in lists)])
     if not length:

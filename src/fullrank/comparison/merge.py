@@ -10,6 +10,7 @@ from pathlib import Path
 from fullrank.comparison import findings
 from fullrank.comparison.comparison import Comparison
 from fullrank.comparison.pairs import all_pairs
+from fullrank.comparison.provenance import result_id
 from fullrank.comparison.results import Caveat, Example, Results
 from fullrank.comparison.runs import Part, Store
 from fullrank.comparison.verdict import decide, trusted
@@ -47,6 +48,10 @@ def _check_same(first: str | Path, one: Results, folder: str | Path, other: Resu
     if one.manifest.split != other.manifest.split or one.manifest.seed != other.manifest.seed:
         what = "the split" if one.manifest.split != other.manifest.split else "the seed"
         raise DataError(f"{first} and {folder} cannot be merged: {what} differs; compare on the same split.")
+    if one.manifest.protocol != other.manifest.protocol:
+        raise DataError(
+            f"{first} and {folder} cannot be merged: they are not of one sealed protocol; judge both by it."
+        )
     for name in ("relevant", "candidates", "excluded"):
         here, there = getattr(one.split, name), getattr(other.split, name)
         if here != there:
@@ -72,7 +77,7 @@ def _together(each: Sequence[Results], parts: Sequence[Part]) -> Results:
     results = {part.name: evaluate(part.ranks, metrics) for part in parts if part.ranks is not None}
     pairs = all_pairs(results, first.manifest.seed)
     sampled = first.sampled and findings.simulate_sampling(parts, metrics, pairs, first.sampled.m, first.manifest.seed)
-    return replace(
+    merged = replace(
         first,
         verdict=decide(trusted(parts, results), pairs),
         trust=_caveats(each),
@@ -82,6 +87,9 @@ def _together(each: Sequence[Results], parts: Sequence[Part]) -> Results:
         examples=_examples(each, parts),
         truth=findings.compare_to_truth(parts, results, pairs),
     )
+    if not first.manifest.protocol:
+        return merged
+    return replace(merged, manifest=replace(merged.manifest, result=result_id(merged)))
 
 
 def _caveats(each: Sequence[Results]) -> tuple[Caveat, ...]:

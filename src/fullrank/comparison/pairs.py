@@ -104,7 +104,7 @@ def _leave_open(pair: PairResult, samples: Doubles, ends: tuple[int, int], high:
 
 
 def _nearest(left: int, right: int, high: int, totals: Doubles) -> tuple[int, int]:
-    """The ends of two models that are the most alike: a difference in them is one in all. Either may lead: twice one."""
+    """The ends of two models that are the most alike, where a difference is one in all; twice one: either may lead."""
     if totals[left] >= totals[right + high]:
         return left, right + high
     return (left + high, right) if totals[left + high] <= totals[right] else (left, left)

@@ -63,7 +63,7 @@ class Setting:
     @property
     def suits(self) -> dict[str, float | None]:
         """Parameters on the scale of these ratings: from which on they count, and what a missing one is taken for."""
-        if self.kind != "ratings" or getattr(self.split.train, "value", None) is None:
+        if self.kind != "ratings" or getattr(self.split.train, "value", None) is None or not len(self.split.train):
             return {}
         least, most = float(self.split.train.value.min()), float(self.split.train.value.max())
         return {"relevant": self.relevant, "missing_value": least - (most - least) / BELOW}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import platform
 from typing import Any
 
 import fullrank.runtime.threads as threading
 from fullrank._version import __version__
-from fullrank.comparison.results import Manifest
+from fullrank.comparison.results import Manifest, Results, as_plain
 from fullrank.data.events import Events
 from fullrank.data.feedback import Feedback
 from fullrank.data.split import Split
@@ -34,9 +35,21 @@ def manifest(data: Feedback | Events, split: Split[Any], seed: int, started: str
         split=fingerprint_of_split(split),
         seed=seed,
         threads=threading.threads(),
+        protocol="",
+        result="",
         started=started,
         seconds={"total": seconds},
     )
+
+
+def result_id(results: Results) -> str:
+    """The same for the same protocol, models and numbers, in whatever order the models came."""
+    models = sorted(
+        [model.name, model.recipe, str(model.parameters), as_plain(model.metrics), dict(model.irregular), model.failed]
+        for model in results.models
+    )  # fmt: skip
+    content = json.dumps([results.manifest.protocol, models], sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(content.encode()).hexdigest()[:32]
 
 
 def _version(name: str) -> str:

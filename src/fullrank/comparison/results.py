@@ -269,6 +269,8 @@ class Manifest:
     split: str  # fingerprint
     seed: int
     threads: int
+    protocol: str  # the id of a sealed protocol that was played; "" where there is none
+    result: str  # the id of what was found by it: the same for the same lists, wherever they were judged
     started: str
     seconds: Mapping[str, float]
 

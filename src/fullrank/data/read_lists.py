@@ -116,6 +116,8 @@ def _fields(columns: Columns, named: bool) -> list[Field]:
     if columns is not None:
         for role in columns:
             check("columns", dict(columns), role in ROLES, f"a mapping from {', '.join(ROLES)} to columns")
+        for role in ("user", "item"):
+            check("columns", dict(columns), role in columns, f"a mapping that tells the {role} column")
         return [Field(role, ROLES[role], column, exact=True) for role, column in columns.items()]
     roles = ("user", "item", "rank", "score") if named else ("user", "item", "score")
     return [Field(role, ROLES[role], None, role in ("user", "item"), exact=True) for role in roles]

@@ -16,6 +16,7 @@ from fullrank.data.ids import Ids
 from fullrank.data.intake import Intake
 from fullrank.data.interactions import Interactions, canonical, present
 from fullrank.data.outside import match
+from fullrank.models.kinds.item_scores import ItemScores
 from fullrank.models.kinds.linear import ItemVectors, Linear, People, exact_scores_of
 from fullrank.models.kinds.model import Model
 
@@ -76,6 +77,8 @@ def align(model: Model, users: Ids, items: Ids) -> Any:
     train = recode(model.train, users, items)
     user, item = match(users, model.train.users), match(items, model.train.items)
     notes = _notes(model, train, user, item)
+    if isinstance(model, ItemScores):
+        return ItemScores(_take(model.items, item), train, model.recipe)
     if not isinstance(model, Linear):
         return AlignedRows(model, train, user, item, notes)
     own = model.item_vectors

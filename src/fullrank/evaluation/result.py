@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 ROWS = 1 << 17  # of ranks measured at a time
+ROUNDED = 1e-12  # values that differ by less are the same
 
 Weights: TypeAlias = Literal["uniform", "by_relevant"] | NDArray[Any]
 
@@ -65,7 +66,7 @@ class Result:
         """
         if self.best is None:
             return {}
-        worst, open_ = self.mean(), (self.best != self.values) & ~np.isnan(self.values)
+        worst, open_ = self.mean(), np.abs(self.best - self.values) > ROUNDED
         ends = {
             name: sorted((worst[name], weighted_mean(self.best[:, i], self.weight)))
             for i, name in enumerate(self.names)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fullrank.data.reading.encoding import as_utf8
+from fullrank.data.reading.names import USUAL_NAMES, plain
 from fullrank.data.reading.stream import Stream
 from fullrank.errors import DataError, shown
 
@@ -26,7 +27,7 @@ def form_of(head: bytes) -> str:
     text = head.decode("utf-8", "replace").lstrip("\ufeff \r\n\t")
     lines = [line.split() for line in text.splitlines()[:SAMPLE] if line.strip()]
     if text.startswith("{"):
-        return "jsonl" if _is_object(text.splitlines()[0]) and not _by_query(text.splitlines()[0]) else "json"
+        return "jsonl" if _are_rows(text.splitlines()) else "json"
     runs = sum(len(line) in (5, 6) and line[1] in ZERO for line in lines)
     judged = sum(len(line) == 4 and line[1] in ZERO for line in lines)
     return "run" if 2 * runs >= max(len(lines), 1) else "qrels" if 2 * judged >= max(len(lines), 1) else ""
@@ -39,8 +40,11 @@ def _is_object(line: str) -> bool:
         return False
 
 
-def _by_query(line: str) -> bool:
-    return all(isinstance(part, dict) for part in json.loads(line).values())
+def _are_rows(lines: list[str]) -> bool:
+    """Whether every line is an object by itself, and not one object with a person for every key."""
+    if not _is_object(lines[0]):
+        return False
+    return len(lines) > 1 or any(plain(name) in USUAL_NAMES["user"] for name in json.loads(lines[0]))
 
 
 def trec_columns(stream: Stream, form: str, encoding: str) -> dict[str, Any]:

@@ -1,0 +1,189 @@
+"""What was made elsewhere, judged beside recipes: lists, fitted models, functions; and told what cannot be said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fullrank
+from fullrank import compare, judge
+from fullrank.comparison.comparison import Comparison
+from fullrank.comparison.judge import judged_split
+from fullrank.comparison.pairs import OPEN
+from fullrank.errors import DataError, ParameterError
+from fullrank.evaluation.aligned import align
+from fullrank.metrics.table import parse
+from fullrank.models.kinds.linear import exact_scores_of
+from tests.comparison.world import WORLD, timeless
+
+SPLIT = fullrank.holdout(WORLD.data, 0.3, seed=2)
+IALS = fullrank.IALS(factors=6, relevant=4).fit(SPLIT.train)
+LISTS = fullrank.top(IALS, SPLIT, 20).to_frame()
+METRICS = ("recall@10", "ndcg@10", "auc")
+
+
+def means(comparison: Comparison, name: str) -> dict[str, float | None]:
+    model = next(model for model in comparison.results.models if model.name == name)
+    return {metric: value.mean for metric, value in model.metrics.items()}
+
+
+@pytest.fixture(scope="module")
+def mixed() -> Comparison:
+    """A recipe, the model it makes, its lists and its scores."""
+    everything = {
+        "recipe": IALS.recipe, "fitted": IALS, "lists": fullrank.read_lists(LISTS),
+        "scores": IALS.scores, "Bestseller": "Bestseller",
+    }  # fmt: skip
+    return compare(SPLIT, everything, relevant=4, metrics=METRICS)
+
+
+def test_all_ways_to_give_a_model_say_the_same(mixed: Comparison) -> None:
+    wanted = means(mixed, "recipe")
+    assert means(mixed, "fitted") == wanted
+    bare = fullrank.rank(IALS.scores, SPLIT, relevant=4)  # which nobody is served instead of, as of functions
+    assert means(mixed, "scores") == fullrank.evaluate(bare, [parse(name) for name in METRICS]).mean()
+    lists = means(mixed, "lists")
+    assert (lists["recall@10"], lists["ndcg@10"]) == (wanted["recall@10"], wanted["ndcg@10"])
+    (listed,) = (model for model in mixed.results.models if model.name == "lists")
+    bounds = listed.metrics["auc"].bounds
+    assert bounds is not None
+    assert bounds[0] < (wanted["auc"] or 0) < bounds[1]
+    assert listed.recipe == "lists of up to 20 items by rank"
+    assert listed.histogram is None
+    assert max(share for share, _ in listed.curve) <= 20 / WORLD.data.n_items
+
+
+def test_what_lists_leave_open_is_decided_by_nobody(mixed: Comparison) -> None:
+    pairs = {(pair.metric, pair.one, pair.two): pair for pair in mixed.results.pairs}
+    opened = pairs["auc", "fitted", "lists"]
+    assert (opened.note, opened.adjusted) == (OPEN, 1.0)
+    assert opened.low < 0 < opened.high
+    assert pairs["recall@10", "fitted", "lists"].difference == 0.0
+    text = str(mixed)
+    assert " to " in text
+    assert "what they leave open" in text
+
+
+def test_a_model_that_knows_the_answers_is_not_recommended() -> None:
+    leaky = fullrank.IALS(factors=6, relevant=4).fit(WORLD.data)
+    found = compare(SPLIT, {"leaky": leaky, "Bestseller": "Bestseller"}, relevant=4, metrics=METRICS)
+    assert found.best == "Bestseller"
+    (warning,) = (caveat.text for caveat in found.results.trust if "leak" in caveat.text)
+    assert warning.startswith(f"leaky: it was fitted on {len(SPLIT.held_out):,} of {len(SPLIT.held_out):,} held-out")
+    with pytest.raises(DataError, match="leaky: it was fitted on"):
+        compare(SPLIT, {"leaky": leaky}, relevant=4, metrics=METRICS, strict=True)
+
+
+def test_lists_that_are_irregular_are_told_or_refused() -> None:
+    judged = SPLIT.train.users.name(int(fullrank.cases_of(SPLIT, 4).user[0]))
+    mine = LISTS.filter(pl.col("user") == judged)
+    twice = fullrank.read_lists(
+        pl.concat([LISTS, mine.head(3).with_columns(rank=pl.lit(99, pl.Int64), score=pl.lit(-9.0))])
+    )
+    found = compare(SPLIT, {"mine": twice}, relevant=4, metrics=METRICS)
+    assert any("mine: 3 items that were in the list already: taken out." in c.text for c in found.results.trust)
+    with pytest.raises(DataError, match="3 items that were in the list already"):
+        compare(SPLIT, {"mine": twice}, relevant=4, metrics=METRICS, strict=True)
+
+
+def test_it_goes_on_and_merges(tmp_path: Path) -> None:
+    lists = fullrank.read_lists(LISTS)
+    one = compare(SPLIT, {"mine": lists}, relevant=4, metrics=METRICS, out=tmp_path / "one")
+    again = compare(SPLIT, {"mine": lists}, relevant=4, metrics=METRICS, out=tmp_path / "one")
+    assert timeless(one.to_json()) == timeless(again.to_json())
+    other = fullrank.read_lists(LISTS.filter(pl.col("rank") <= 5))
+    compare(SPLIT, {"mine": other}, relevant=4, metrics=METRICS, out=tmp_path / "two")
+    merged = fullrank.merge([tmp_path / "one", tmp_path / "two"])
+    together = compare(SPLIT, {"mine": lists, "mine (two)": other}, relevant=4, metrics=METRICS)
+    assert timeless(as_models(merged)) == timeless(as_models(together))
+    changed = compare(SPLIT, {"mine": other}, relevant=4, metrics=METRICS, out=tmp_path / "one", overwrite=True)
+    assert means(changed, "mine") == means(together, "mine (two)")
+    assert not (tmp_path / "one" / "model.fr").exists()
+
+
+def as_models(comparison: Comparison) -> Any:
+    return comparison.to_json()["models"]
+
+
+def test_from_files(tmp_path: Path) -> None:
+    fullrank.write(SPLIT.train, tmp_path / "train.csv")
+    fullrank.write(SPLIT.held_out, tmp_path / "after.parquet")
+    LISTS.write_parquet(tmp_path / "mine.parquet")
+    fullrank.save(IALS, tmp_path / "model.fr")
+    given = {"mine": tmp_path / "mine.parquet", "fitted": tmp_path / "model.fr", "frame": LISTS}
+    found = judge(
+        tmp_path / "after.parquet", given, train=tmp_path / "train.csv", recipes=["Bestseller"], relevant=4,
+        metrics=METRICS,
+    )  # fmt: skip
+    split = judged_split(SPLIT.train, SPLIT.held_out)
+    assert (split.train, split.held_out) == (SPLIT.train, SPLIT.held_out)
+    named = judged_split(fullrank.read(tmp_path / "train.csv"), fullrank.read(tmp_path / "after.parquet"))
+    wanted = compare(named, {"fitted": IALS, "Bestseller": "Bestseller"}, relevant=4, metrics=METRICS)
+    for name in ("fitted", "Bestseller"):
+        assert means(found, name) == means(wanted, name)
+    assert means(found, "mine") == means(found, "frame")
+    assert means(found, "mine")["recall@10"] == means(wanted, "fitted")["recall@10"]
+
+
+def test_without_training_data_and_by_judgements(tmp_path: Path) -> None:
+    (tmp_path / "a.qrels").write_text("q1 0 d1 1\nq1 0 d2 0\nq2 0 d3 2\nq3 0 d9 1\n")
+    (tmp_path / "a.run").write_text("q1 Q0 d2 1 9 x\nq1 Q0 d1 2 8 x\nq2 Q0 d3 1 9 x\n")
+    found = judge(tmp_path / "a.qrels", {"mine": tmp_path / "a.run"}, metrics=["recall@2", "rr@2"])
+    assert means(found, "mine") == {"recall@2": pytest.approx(2 / 3), "rr@2": pytest.approx((1 / 2 + 1 + 0) / 3)}
+    assert "1 people without a list" in " ".join(caveat.text for caveat in found.results.trust)
+    usual = judge(tmp_path / "a.qrels", {"mine": tmp_path / "a.run"}).results.metrics
+    assert [metric.name for metric in usual][:2] == ["recall@2", "ndcg@2"]
+    with pytest.raises(ParameterError, match="nothing to fit recipes on"):
+        judge(tmp_path / "a.qrels", {"mine": tmp_path / "a.run"}, recipes=["IALS"])
+    with pytest.raises(ParameterError, match="nothing to judge"):
+        judge(tmp_path / "a.qrels", {})
+
+
+def test_ids_that_are_integers_here_and_strings_there() -> None:
+    data = {"user": ["1", "2", "x"], "item": ["7", "8", "9"]}
+    found = judge(data, {"mine": {1: [7, 8], 2: [8, 7]}}, train={"user": [1, 2], "item": [9, 9]}, metrics=["recall@1"])
+    assert means(found, "mine") == {"recall@1": pytest.approx(2 / 3)}
+
+
+RECIPES = [
+    fullrank.IALS(factors=4),
+    fullrank.ItemCF(),
+    fullrank.Bestseller(by="count"),
+    fullrank.GaussianRank(factors=4, epochs=1),
+    fullrank.EASE(),
+    fullrank.RSVD(factors=3, epochs=1),
+    fullrank.OrdRec(factors=3, epochs=1),
+]
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: type(recipe).__name__)
+def test_a_fitted_model_in_another_catalogue_keeps_its_scores(recipe: Any) -> None:
+    """Some users and items are new to the model, one of its users is not in the data."""
+    data = WORLD.data
+    some = data.where((data.user % 3 > 0) & (data.item % 4 > 0))
+    small = fullrank.Interactions.of(data.users.names[some.user], data.items.names[some.item], some.value)
+    model, kept = recipe.fit(small), data.where(data.user != some.user[0])
+    there = fullrank.Interactions.of(data.users.names[kept.user], data.items.names[kept.item], kept.value)
+    aligned = align(model, there.users, there.items)
+    user, item = (
+        ids.codes(other.names, missing=-1) for ids, other in ((small.users, there.users), (small.items, there.items))
+    )
+    known = np.flatnonzero(user >= 0).astype(np.int32)
+    scores, own = exact_scores_of(aligned, known), exact_scores_of(model, user[known])
+    assert np.array_equal(scores[:, item >= 0], own[:, item[item >= 0]])
+    lost = small.user == small.users.code(data.users.name(int(some.user[0])))
+    assert len(aligned.train) == len(small) - int(lost.sum())
+    split = fullrank.Split(there.where(there.item % 2 == 0), there.where(there.item % 2 == 1))
+    ranks = fullrank.rank(aligned, split)
+    new = 0 if isinstance(recipe, fullrank.Bestseller) else int((user[ranks.user] < 0).sum())
+    assert ranks.about.fallback.get("nothing is known of them", 0) == new
+
+
+def test_sessions_take_no_lists() -> None:
+    world = fullrank.simulate.sessions(20, 30, seed=1)
+    with pytest.raises(DataError, match="lists are judged on what people did"):
+        compare(world.data, {"mine": fullrank.OutsideLists.of([1], [1])}, split="holdout:0.3")
