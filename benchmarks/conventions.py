@@ -13,8 +13,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks.peers import SCRIPTS, Peer, installed
 from tests.evaluation.convention_cases import KS, all_lists
+
+from benchmarks.peers import SCRIPTS, Peer, installed
 
 FIGURES = Path(__file__).resolve().parents[1] / "tests" / "evaluation" / "convention_figures.json"
 PEERS = {
@@ -42,7 +43,8 @@ def ask(peer: Peer) -> dict[str, Any]:
 def main() -> None:
     known = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
     asked = {name: ask(PEERS[name]) for name in sys.argv[1:] or PEERS}
-    FIGURES.write_text(json.dumps({name: (known | asked)[name] for name in PEERS if name in known | asked}, indent=1) + "\n")
+    figures = {name: (known | asked)[name] for name in PEERS if name in known | asked}
+    FIGURES.write_text(json.dumps(figures, indent=1) + "\n")
 
 
 if __name__ == "__main__":

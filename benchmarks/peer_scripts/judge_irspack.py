@@ -32,7 +32,7 @@ def measure(lists, k):
     rows = with_scores(lists)
     scores = np.full((len(rows), lists["catalogue"]), -np.inf)
     for at, (row, values) in enumerate(rows):
-        for item, value in zip(row or [], values):
+        for item, value in zip(row or [], values, strict=True):
             if item < lists["catalogue"]:
                 scores[at, item] = max(scores[at, item], value)
     train = matrix(lists["seen"] + extra, lists["catalogue"])

@@ -14,7 +14,7 @@ def measure(lists, k):
         if row:
             made.add(ItemList(item_ids=row, scores=list(score), ordered=True), user_id=at)
     held = ItemListCollection(["user_id"])
-    for at, (row, grade) in enumerate(zip(lists["relevant"], grades_of(lists))):
+    for at, (row, grade) in enumerate(zip(lists["relevant"], grades_of(lists), strict=True)):
         held.add(ItemList(item_ids=row, rating=[float(value) for value in grade]), user_id=at)
     return {metric.label: value_of(metric, made, held) for metric in (make(n=k) for make in METRICS)}
 

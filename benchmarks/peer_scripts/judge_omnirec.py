@@ -9,7 +9,7 @@ def measure(lists, k):
     made = [
         (at, item, float(score), rank)
         for at, (row, scores) in enumerate(with_scores(lists))
-        for rank, (item, score) in enumerate(zip(row or [], scores), 1)
+        for rank, (item, score) in enumerate(zip(row or [], scores, strict=True), 1)
     ]
     predictions = pd.DataFrame(made, columns=["user", "item", "score", "rank"])
     test = pd.DataFrame([(at, i) for at, row in enumerate(lists["relevant"]) for i in row], columns=["user", "item"])

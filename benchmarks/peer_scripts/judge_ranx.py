@@ -8,10 +8,17 @@ NAMES = ("precision", "recall", "hit_rate", "mrr", "map", "ndcg", "ndcg_burges")
 
 
 def measure(lists, k):
-    run = [(f"{at:03}", f"{i:04}", float(s)) for at, (row, score) in enumerate(with_scores(lists)) for i, s in zip(row or [], score)]
+    run = [
+        (f"{at:03}", f"{i:04}", float(s))
+        for at, (row, score) in enumerate(with_scores(lists))
+        for i, s in zip(row or [], score, strict=True)
+    ]
     table = pd.DataFrame(run, columns=["q_id", "doc_id", "score"]).astype({"q_id": object, "doc_id": object})
-    pairs = enumerate(zip(lists["relevant"], grades_of(lists)))
-    qrels = {f"{at:03}": {f"{item:04}": grade for item, grade in zip(row, grades)} for at, (row, grades) in pairs}
+    pairs = enumerate(zip(lists["relevant"], grades_of(lists), strict=True))
+    qrels = {
+        f"{at:03}": {f"{item:04}": grade for item, grade in zip(row, grades, strict=True)}
+        for at, (row, grades) in pairs
+    }
     names = [f"{name}@{k}" for name in NAMES]
     return evaluate(Qrels(qrels), Run.from_df(table), names, make_comparable=True)
 

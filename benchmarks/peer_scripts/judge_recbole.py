@@ -16,7 +16,7 @@ from recbole.evaluator.metrics import MAP, MRR, NDCG, Hit, Precision, Recall  # 
 
 def measure(lists, k):
     rows = []
-    for row, relevant in zip(lists["listed"], lists["relevant"]):
+    for row, relevant in zip(lists["listed"], lists["relevant"], strict=True):
         hits = [int(item in relevant) for item in (row or [])[:k]]
         rows.append([*hits, *[0] * (k - len(hits)), len(relevant)])
     data = {"rec.topk": torch.tensor(rows)}

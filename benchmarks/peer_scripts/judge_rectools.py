@@ -12,9 +12,9 @@ def measure(lists, k):
         [(at, item, rank) for at, row in enumerate(rows) for rank, item in enumerate(row or [], 1)],
         columns=[Columns.User, Columns.Item, Columns.Rank],
     )
-    pairs = enumerate(zip(lists["relevant"], grades_of(lists)))
+    pairs = enumerate(zip(lists["relevant"], grades_of(lists), strict=True))
     held = pd.DataFrame(
-        [(at, item, grade) for at, (row, grades) in pairs for item, grade in zip(row, grades)],
+        [(at, item, grade) for at, (row, grades) in pairs for item, grade in zip(row, grades, strict=True)],
         columns=[Columns.User, Columns.Item, Columns.Weight],
     )
     names = {"precision": Precision, "recall": Recall, "hit_rate": HitRate, "map": MAP, "ndcg": NDCG, "mrr": MRR}

@@ -6,7 +6,11 @@ from replay.metrics import MAP, MRR, NDCG, HitRate, Precision, Recall, RocAuc
 
 
 def measure(lists, k):
-    made = [(at, i, float(s)) for at, (row, score) in enumerate(with_scores(lists)) for i, s in zip(row or [], score)]
+    made = [
+        (at, i, float(s))
+        for at, (row, score) in enumerate(with_scores(lists))
+        for i, s in zip(row or [], score, strict=True)
+    ]
     held = [(at, item) for at, row in enumerate(lists["relevant"]) for item in row]
     recommended = pl.DataFrame(made, schema=["query_id", "item_id", "rating"], orient="row")
     truth = pl.DataFrame(held, schema=["query_id", "item_id"], orient="row")

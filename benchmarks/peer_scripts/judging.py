@@ -48,4 +48,4 @@ def grades_of(lists):
 
 def with_scores(lists):
     """Every list with its scores, those of people with nothing held out too."""
-    return list(zip(lists["listed"], scores_of(lists))) + [(row, falling(row)) for row in lists["extra"]]
+    return list(zip(lists["listed"], scores_of(lists), strict=True)) + [(row, falling(row)) for row in lists["extra"]]

@@ -1,4 +1,4 @@
-"""Lists to count by other libraries' definitions: regular ones, one set for every irregularity, and all of them at once.
+"""Lists to count by other libraries' definitions: regular ones, one set for every irregularity, and all at once.
 
 `benchmarks.conventions` gives the same lists to the libraries themselves; convention_figures.json has their answers.
 """
@@ -8,6 +8,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+
+from fullrank.evaluation.conventions import Given
 
 KS = (1, 3, 10)
 GRADES = (1, 2, 3, 4)
@@ -26,7 +29,7 @@ class Lists(NamedTuple):
 
 
 def draw(seed: int, people: int, items: int, length: int) -> Lists:
-    """Random lists without anything irregular; from 1 to 7 relevant items, some in the list, and 13 or more of a few."""
+    """Random lists without anything irregular; 1 to 7 relevant items, some in the list, and 13 or more of a few."""
     rng = np.random.default_rng(seed)
     listed: list[list[int] | None] = []
     relevant, seen = [], []
@@ -51,17 +54,18 @@ def leave_unlisted(lists: Lists) -> Lists:
 
 
 def shorten(lists: Lists) -> Lists:
-    return lists._replace(listed=[row and row[: 2 + n % 5] if n % 3 == 1 else row for n, row in enumerate(lists.listed)])
+    listed = [row and row[: 2 + n % 5] if n % 3 == 1 else row for n, row in enumerate(lists.listed)]
+    return lists._replace(listed=listed)
 
 
 def repeat_items(lists: Lists) -> Lists:
-    """The item in second place again in the third, and the first relevant one of the list again behind itself."""
-    pairs = enumerate(lists.listed)
-    listed = [row and [*row[:2], row[1], *row[2:]][: len(row)] if n % 2 else row for n, row in pairs]
-    for n, (row, relevant) in enumerate(zip(listed, lists.relevant, strict=True)):
-        if row and n % 4 == 0 and relevant[0] in row:
-            at = row.index(relevant[0]) + 1
-            listed[n] = [*row[:at], relevant[0], *row[at:]][: len(row)]
+    """The first item again in second or fourth place, or the first relevant one of the list again two places below."""
+    listed = list(lists.listed)
+    for n, (row, relevant) in enumerate(zip(lists.listed, lists.relevant, strict=True)):
+        again = row and (row[0] if n % 2 else next((item for item in row if item in relevant), None))
+        if row and again is not None:
+            at = row.index(again) + (n % 4 if n % 2 else 2)
+            listed[n] = [*row[:at], again, *row[at:]][: len(row)]
     return lists._replace(listed=listed)
 
 
@@ -133,3 +137,22 @@ def all_lists() -> dict[str, Lists]:
     return found | {"mixed": mixed, "irregular": repeat_items(mixed)}
 
 
+def given_of(lists: Lists) -> Given:
+    """The same as arrays."""
+    shape = len(lists.listed), max(len(row or []) for row in lists.listed)
+    item, score = np.full(shape, -1, dtype=np.int32), np.full(shape, -np.inf)
+    for case, row in enumerate(lists.listed):
+        item[case, : len(row or [])] = row or []
+        if lists.score is not None:
+            score[case, : len(row or [])] = lists.score[case]
+    start, relevant = _as_rows(lists.relevant)
+    seen_start, seen = _as_rows(lists.seen)
+    return Given(
+        item=item, score=None if lists.score is None else score, start=start, relevant=relevant,
+        grade=None if lists.grade is None else np.concatenate(lists.grade), seen_start=seen_start, seen=seen,
+        catalogue=lists.catalogue, extra=len(lists.extra),
+    )  # fmt: skip
+
+
+def _as_rows(rows: list[list[int]]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    return np.cumsum([0, *map(len, rows)]), np.concatenate(rows).astype(np.int32)

@@ -72,7 +72,7 @@ class Convention:
 
     def counted(self, given: Given) -> Bools:
         """Which cases are in the mean."""
-        return (given.item >= 0).any(axis=1) | (not self.drops_unlisted)
+        return np.asarray((given.item >= 0).any(axis=1) | (not self.drops_unlisted))
 
 
 def count_cases(convention: Convention, measure: Measure, given: Given, k: int) -> tuple[Doubles, Doubles]:

@@ -11,17 +11,17 @@ from fullrank.metrics.elementary import exp2, log2
 
 def hits(view: View) -> Doubles:
     """Hits among the first k; an item that is there twice is hit twice."""
-    return view.hit.sum(axis=1).astype(np.float64)
+    return np.asarray(view.hit.sum(axis=1), dtype=np.float64)
 
 
 def hit_rate(view: View) -> Doubles:
     """1 where there is a hit."""
-    return view.hit.any(axis=1).astype(np.float64)
+    return np.where(view.hit.any(axis=1), 1.0, 0.0)
 
 
 def precision(view: View) -> Doubles:
     """hits / k."""
-    return hits(view) / view.hit.shape[1]
+    return np.asarray(hits(view) / view.hit.shape[1])
 
 
 def listed_precision(view: View) -> Doubles:

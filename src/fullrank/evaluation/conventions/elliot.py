@@ -48,7 +48,7 @@ ELLIOT = Convention(
         Measure(
             "nDCG@{k}", "ndcg", partial(power_ndcg, plus=1.0), "an ideal list: the k highest gains",
             graded="graded_ndcg",
-            habits={"graded": "the gain of an item is 2^(grade + 1) - 1 with its threshold at 0, where ours is 2^grade - 1"},
+            habits={"graded": "the gain of an item is 2^(grade + 1) - 1 (threshold 0), where ours is 2^grade - 1"},
         ),
         Measure("nDCGRendle2020@{k}", "ndcg", ndcg, "an ideal list with min(k, relevant items) hits"),
     ),

@@ -28,6 +28,7 @@ class Given(NamedTuple):
 IRREGULARITIES = {
     "unlisted": "a person without a list",
     "short": "a list shorter than the cut-off",
+    "thinned": "a list shorter than the cut-off without its items that are seen, outside or there before",
     "duplicate": "an item twice in a list",
     "outside": "an item that is not in the catalogue",
     "seen": "an item of the person's training part",
@@ -46,18 +47,20 @@ def irregularities(given: Given, k: int) -> frozenset[str]:
     >>> one = Given(item=np.array([[3, 3, -1]]), score=None, start=np.array([0, 1]), relevant=np.array([3]), grade=None,
     ...     seen_start=np.array([0, 0]), seen=np.array([], dtype=int), catalogue=5)
     >>> sorted(irregularities(one, 2)), sorted(irregularities(one, 3))
-    (['duplicate'], ['duplicate', 'short'])
+    (['duplicate', 'thinned'], ['duplicate', 'short'])
     """
-    listed = given.item >= 0
-    length = listed.sum(axis=1)
+    again, outside = repeated(given.item), given.item >= given.catalogue
+    seen = contained(given.item, given.seen_start, given.seen)
+    length = (given.item >= 0).sum(axis=1)
     tied, rounded = _ties(given)
     grade = np.ones(1) if given.grade is None else given.grade
     found = {
         "unlisted": (length == 0).any(),
         "short": ((length > 0) & (length < k)).any(),
-        "duplicate": repeated(given.item).any(),
-        "outside": (given.item >= given.catalogue).any(),
-        "seen": contained(given.item, given.seen_start, given.seen).any(),
+        "thinned": ((length >= k) & (length - (again | outside | seen).sum(axis=1) < k)).any(),
+        "duplicate": again.any(),
+        "outside": outside.any(),
+        "seen": seen.any(),
         "tied": tied,
         "rounded": rounded,
         "extra": given.extra > 0,

@@ -6,7 +6,7 @@ from fullrank.evaluation.conventions.given import Given
 from fullrank.evaluation.conventions.view import View, look
 
 IN_ORDER = "equal scores stay as they were listed, where ours is the mean over their orders"
-FALLING_ID = "equal scores are ordered by falling id (here by the item's number), where ours is the mean over their orders"
+FALLING_ID = "equal scores are ordered by falling id (here number), where ours is the mean over their orders"
 DROPPED = "a person without a list is left out of the mean, where ours counts 0"
 TWICE = "an item that is listed twice takes two places and is hit twice"
 TWO_PLACES = "an item that is listed twice takes two places"

@@ -24,7 +24,7 @@ def limited_auc(view: View) -> Doubles:
     misses = view.hit.shape[1] - hits(view)
     pairs = relevant * others
     known = above + (hits(view) + relevant) / 2 * (others - misses)
-    return np.divide(known, pairs, out=np.full(len(pairs), np.nan), where=pairs > 0)
+    return np.asarray(known / pairs)
 
 
 IMPLICIT = Convention(
@@ -49,7 +49,6 @@ IMPLICIT = Convention(
             "auc@{k}", "auc", limited_auc, "relevant × other items of the catalogue",
             says="only the first {k} of a list count, relevant items below stand in the middle of the rest, and items "
             "of the training part count as beaten",
-            habits={"unlisted": "a person without a list counts with a little less than 1/2"},
             cut=False,
         ),
     ),

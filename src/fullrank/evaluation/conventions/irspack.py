@@ -28,6 +28,9 @@ def listed_ndcg(view: View) -> Doubles:
     return ndcg(view._replace(relevant=np.minimum(view.relevant, view.length)))
 
 
+IDEAL = "the ideal list has no more hits than there are items in a list shorter than {k}"
+LENGTH = "divides by the length of a list that is shorter than {k}"
+
 IRSPACK = Convention(
     name="irspack",
     title="irspack",
@@ -42,12 +45,12 @@ IRSPACK = Convention(
         Measure("recall@{k}", "recall", recall, "relevant items"),
         Measure(
             "ndcg@{k}", "ndcg", listed_ndcg, "an ideal list with min(k, relevant items, items listed) hits",
-            habits={"short": "the ideal list has no more hits than there are items in a list shorter than {k}"},
+            habits={"short": IDEAL, "thinned": IDEAL},
         ),
         Measure("map@{k}", "ap", average_precision, "relevant items", says=BY_RELEVANT),
         Measure(
             "precision@{k}", "precision", listed_precision, "items listed, k at most",
-            habits={"short": "divides by the length of a list that is shorter than {k}"},
+            habits={"short": LENGTH, "thinned": LENGTH},
         ),
     ),
 )  # fmt: skip

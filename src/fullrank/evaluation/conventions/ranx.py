@@ -19,14 +19,15 @@ from fullrank.evaluation.conventions.habits import BY_RELEVANT, OUTSIDE, SEEN
 from fullrank.evaluation.conventions.view import View, keep_relevant, let_last_count, look
 
 WHOLE = {"fraction": "grades are cut to whole numbers"}
-GAIN = {"graded": "the gain of an item is its grade, where ours is 2^grade - 1"}
+NO_GAIN = {"low": ""}  # what is graded 0 gains nothing by ours either
+GAIN = {**NO_GAIN, "graded": "the gain of an item is its grade, where ours is 2^grade - 1"}
 
 
 def run_and_qrels(given: Given, k: int) -> View:
     """Lists by score; relevant are whole grades of 1 and above."""
     if given.grade is not None:
-        given = given._replace(grade=np.trunc(given.grade))
-        given = keep_relevant(given, given.grade >= 1)  # type: ignore[operator]
+        whole = np.trunc(given.grade)
+        given = keep_relevant(given._replace(grade=whole), whole >= 1)
     return look(given, let_last_count(given), k)
 
 
@@ -39,8 +40,8 @@ RANX = Convention(
     ties="as listed in lists of up to 15 items; by an unstable sort in longer ones",
     duplicates="the last place counts",
     habits={
-        "tied": "equal scores stay as they were listed (an unstable sort decides in lists of more than 15 items), where "
-        "ours is the mean over their orders",
+        "tied": "equal scores stay as they were listed, except that an unstable sort decides in lists of more than 15 "
+        "items, where ours is the mean over their orders",
         "duplicate": "of an item that is listed twice the last place counts",
         "outside": OUTSIDE,
         "seen": SEEN,
@@ -58,7 +59,7 @@ RANX = Convention(
         ),
         Measure(
             "ndcg_burges@{k}", "ndcg", power_ndcg, "an ideal list: the k highest 2^grade − 1",
-            graded="graded_ndcg", habits=WHOLE,
+            graded="graded_ndcg", habits={**NO_GAIN, **WHOLE},
         ),
     ),
 )  # fmt: skip

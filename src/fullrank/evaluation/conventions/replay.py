@@ -28,7 +28,7 @@ def by_score_and_id(given: Given, k: int) -> View:
 
 def distinct_hits(view: View) -> Doubles:
     """Relevant items among the first k, each once."""
-    return (view.hit & ~view.again).sum(axis=1).astype(np.float64)
+    return np.asarray((view.hit & ~view.again).sum(axis=1), dtype=np.float64)
 
 
 def list_auc(view: View) -> Doubles:
@@ -64,6 +64,7 @@ REPLAY = Convention(
         Measure(
             "RocAuc@{k}", "auc", list_auc, "hits × misses among the first k",
             says="compares hits and misses among the first {k} of a list only, and is 0 without a hit",
+            habits={"short": "a list shorter than {k} has fewer misses to compare with"},
             cut=False,
         ),
     ),

@@ -58,7 +58,7 @@ def as_library(name: str, given: Given, ks: Sequence[int] = (10,)) -> list[Count
         Cut-offs, integers of 1 and above.
     """
     if name not in CONVENTIONS:
-        raise ParameterError(f"'{name}' is not a library whose counting is known. {did_you_mean(name, list(CONVENTIONS))}")
+        raise ParameterError(f"'{name}' is no library whose counting is known. {did_you_mean(name, list(CONVENTIONS))}")
     check("ks", ks, len(ks) > 0, "one cut-off or several")
     for k in ks:
         check_integer("ks", k, 1)
@@ -75,6 +75,6 @@ def _count(convention: Convention, measure: Measure, given: Given, k: int) -> Co
     refusals = [says for what, says in convention.refusals_of(measure).items() if what in there]
     habits = [says for what, says in convention.habits_of(measure).items() if what in there]
     parts = refusals or [measure.says, *habits]
-    sentence = "; ".join(part.format(k=k) for part in parts if part)
+    sentence = "; ".join(part.format(k=k) for part in dict.fromkeys(parts) if part)
     value = None if refusals else value_of(convention, measure, given, k)
     return Counted(measure.label(k), value, measure.nearest(given, k), sentence)

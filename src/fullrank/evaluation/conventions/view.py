@@ -30,7 +30,8 @@ def look(given: Given, item: Codes, k: int) -> View:
     grade = np.ones(len(given.relevant)) if given.grade is None else given.grade
     gain = np.where(hit, grade[np.maximum(place, 0)], 0.0) if len(grade) else np.zeros(hit.shape)
     sizes = np.diff(given.start)
-    return View(hit, repeated(cut), gain, _order_grades(sizes, grade, k), (cut >= 0).sum(axis=1), sizes, given.catalogue)
+    ideal = _order_grades(sizes, grade, k)
+    return View(hit, repeated(cut), gain, ideal, (cut >= 0).sum(axis=1), sizes, given.catalogue)
 
 
 def keep_relevant(given: Given, kept: Bools) -> Given:
@@ -41,7 +42,7 @@ def keep_relevant(given: Given, kept: Bools) -> Given:
 
 
 def scores_of(given: Given) -> Doubles:
-    """Scores of the lists (cases, n), falling by 1 from place to place where only the order was given; -inf for none."""
+    """Scores of the lists (cases, n), falling by 1 with every place where only the order was given; -inf for none."""
     width = given.item.shape[1]
     score = np.broadcast_to(np.arange(width, 0.0, -1), given.item.shape) if given.score is None else given.score
     return np.where(given.item >= 0, score, -np.inf)
