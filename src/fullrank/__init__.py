@@ -35,6 +35,7 @@ from fullrank import metrics
 from fullrank.evaluation import Everything, Offered, Sampled, TopN, cases_of, rank, rank_and_top, top
 from fullrank.evaluation import Result, evaluate
 from fullrank.evaluation import bias_variance, constrained, corrected, least_squares, rank_estimate
+from fullrank.evaluation import as_library
 
 # all of it in one
 from fullrank.comparison import Comparison, compare, merge
@@ -57,5 +58,5 @@ __all__ = [
     "load", "save", "recommend", "update",
     "Ranks", "metrics", "Everything", "Offered", "Sampled", "TopN", "cases_of", "rank", "rank_and_top", "top",
     "Result", "evaluate", "bias_variance", "constrained", "corrected", "least_squares", "rank_estimate",
-    "Comparison", "compare", "merge", "Tuned", "tune", "write_report",
+    "as_library", "Comparison", "compare", "merge", "Tuned", "tune", "write_report",
 ]

@@ -1,4 +1,4 @@
-"""Our own measures of lists, counted item by item: what conventions are compared with, and lists as we would have them."""
+"""Our own measures of lists, counted item by item, and lists as we would have them: to compare conventions with."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def our_ranks(given: Given) -> Ranks:
     columns: dict[str, list] = {"above": [], "tied": [], "relevant_above": [], "grade": []}
     for case, (first, end) in enumerate(pairwise(given.start.tolist())):
         relevant = given.relevant[first:end].tolist()
-        score = {item: level for item, level in tidy_row(given, case)}
+        score = dict(tidy_row(given, case))
         for row, item in enumerate(relevant, first):
             mine = score.get(item, -np.inf)
             others = [level for other, level in score.items() if other not in relevant]

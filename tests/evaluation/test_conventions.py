@@ -18,9 +18,10 @@ from fullrank.evaluation.conventions import (
     Given,
     Measure,
     as_library,
+    average,
     count_cases,
     irregularities,
-    value_of,
+    view_of,
 )
 from tests.evaluation.convention_cases import GRADED, IRREGULAR, KS, Lists, all_lists, draw, given_of
 from tests.evaluation.convention_reference import our_mean, padded, tidied
@@ -56,6 +57,10 @@ def ours(name: str, what: str, at: int) -> float:
 @cache
 def counted(name: str, what: str, at: int) -> dict[int, dict[str, Counted]]:
     return {k: {row.measure: row for row in as_library(name, changed(what)[at], [k])} for k in KS}
+
+
+def value_of(convention: Convention, measure: Measure, given: Given, k: int) -> float:
+    return average(convention, measure, given, view_of(convention, given, k if measure.at else None))
 
 
 def rows_of(convention: Convention, measure: Measure, what: str) -> list[tuple[int, int, Counted]]:
@@ -126,6 +131,14 @@ class TestSentences:
             assert told[-1] >= differ[-1]
         assert any(differ) == any(told)
 
+    @pytest.mark.parametrize("name", CONVENTIONS)
+    @pytest.mark.parametrize("lists", ["mixed", "irregular"])
+    def test_where_all_comes_together_nothing_differs_in_silence(self, name: str, lists: str) -> None:
+        for row in as_library(name, sets()[lists], KS):
+            same = row.value is not None and row.ours != "auc"
+            same = same and abs(row.value - our_mean(row.ours, sets()[lists])) <= CLOSE
+            assert same or row.sentence
+
     def test_are_parts_of_one(self) -> None:
         for convention in CONVENTIONS.values():
             for measure in convention.measures:
@@ -159,9 +172,7 @@ class TestHabits:
     """What a library does with an irregularity, against what it does where the lists are as ours would have them."""
 
     def differs(self, convention: Convention, measure: Measure, pairs: list[tuple[Given, Given]]) -> bool:
-        values = [
-            [value_of(convention, measure, given, k) for given in pair] for pair in pairs for k in KS
-        ]
+        values = [[value_of(convention, measure, given, k) for given in pair] for pair in pairs for k in KS]
         return any(abs(one - other) > CLOSE for one, other in values)
 
     @pytest.mark.parametrize("what", ["duplicate", "outside", "seen"])
@@ -269,15 +280,40 @@ class TestByHand:
         assert by_name("ranx", "recall@3", one([3, 3, 3], [3]), 3) == pytest.approx(1)
         assert by_name("trec_eval", "recall_3", one([3, 3, 3], [3]), 3) is None
 
+    def test_what_is_removed_makes_a_list_short(self) -> None:
+        """irspack masks what is seen, and divides by the two that are left."""
+        given = given_of(Lists([[3, 1, 2]], None, [[3]], None, [[1]], 20, []))
+        row = next(row for row in as_library("irspack", given, [3]) if row.measure == "precision@3")
+        assert row.value == pytest.approx(1 / 2)
+        assert row.sentence == "divides by the length of a list that is shorter than 3"
+
+    def test_grades_of_0_gain_something_in_elliot(self) -> None:
+        given = one([3], [3])._replace(grade=np.zeros(1))
+        row = next(row for row in as_library("elliot", given, [1]) if row.measure == "nDCG@1")
+        assert (row.value, row.ours, our_mean(row.ours, given)) == (1, "graded_ndcg@1", 0)
+        assert row.sentence == "the gain of an item is 2^(grade + 1) - 1 (threshold 0), where ours is 2^grade - 1"
+
+    @pytest.mark.parametrize("name", CONVENTIONS)
+    def test_nobody_has_a_list(self, name: str) -> None:
+        given = one([], [3])
+        assert given.item.shape == (1, 0)
+        for row in as_library(name, given, [3]):
+            assert row.value == 0 or np.isnan(row.value) or row.ours == "auc"
+
     def test_nobody_is_left(self) -> None:
-        assert np.isnan(by_name("omnirec", "HR@3", given_of(Lists([None, []], None, [[3], [4]], None, [[], []], 20, [])), 3))  # type: ignore[arg-type]
+        assert np.isnan(
+            by_name("omnirec", "HR@3", given_of(Lists([None, []], None, [[3], [4]], None, [[], []], 20, [])), 3)
+        )  # type: ignore[arg-type]
 
     def test_values_of_cases(self) -> None:
         measure = CONVENTIONS["implicit"].measures[0]
         given = given_of(Lists([[1, 2], None], None, [[1], [7, 8, 9]], None, [[], []], 20, []))
-        values, weight = count_cases(CONVENTIONS["implicit"], measure, given, 2)
+        values, weight = count_cases(
+            CONVENTIONS["implicit"], measure, given, view_of(CONVENTIONS["implicit"], given, 2)
+        )
         assert (values.tolist(), weight.tolist()) == ([1, 0], [1, 2])
-        _, weight = count_cases(CONVENTIONS["omnirec"], CONVENTIONS["omnirec"].measures[0], given, 2)
+        other = CONVENTIONS["omnirec"]
+        _, weight = count_cases(other, other.measures[0], given, view_of(other, given, 2))
         assert weight.tolist() == [1, 0]
 
 

@@ -1,6 +1,6 @@
 """The same lists by other libraries' definitions, and a sentence for every difference to ours."""
 
-from fullrank.evaluation.conventions.convention import Convention, Measure, count_cases, value_of
+from fullrank.evaluation.conventions.convention import Convention, Measure, average, count_cases, view_of
 from fullrank.evaluation.conventions.given import IRREGULARITIES, Given, irregularities
 from fullrank.evaluation.conventions.table import CONVENTIONS, Counted, as_library
 
@@ -12,7 +12,8 @@ __all__ = [
     "Given",
     "Measure",
     "as_library",
+    "average",
     "count_cases",
     "irregularities",
-    "value_of",
+    "view_of",
 ]

@@ -31,6 +31,11 @@ class Measure:
     weight: Count | None = None  #: of the mean; equal where not said
     cut: bool = True  #: whether our nearest has the cut-off too
 
+    @property
+    def at(self) -> bool:
+        """Whether it has a cut-off."""
+        return "{k}" in self.name
+
     def label(self, k: int) -> str:
         """The name with its cut-off."""
         return self.name.format(k=k)
@@ -75,16 +80,19 @@ class Convention:
         return np.asarray((given.item >= 0).any(axis=1) | (not self.drops_unlisted))
 
 
-def count_cases(convention: Convention, measure: Measure, given: Given, k: int) -> tuple[Doubles, Doubles]:
+def view_of(convention: Convention, given: Given, k: int | None) -> View:
+    """The first k places as the library takes them; without k all of them."""
+    return convention.read(given, max(given.item.shape[1], int(np.diff(given.start).max())) if k is None else k)
+
+
+def count_cases(convention: Convention, measure: Measure, given: Given, view: View) -> tuple[Doubles, Doubles]:
     """The value of every case and its weight in the library's mean: 0 for those that are left out."""
-    places = k if "{k}" in measure.name else max(given.item.shape[1], int(np.diff(given.start).max()))
-    view = convention.read(given, places)
     weight = np.ones(len(given.item)) if measure.weight is None else measure.weight(view)
     return measure.count(view), np.where(convention.counted(given), weight, 0.0)
 
 
-def value_of(convention: Convention, measure: Measure, given: Given, k: int) -> float:
+def average(convention: Convention, measure: Measure, given: Given, view: View) -> float:
     """The mean as the library takes it; NaN where nobody is averaged."""
-    values, weight = count_cases(convention, measure, given, k)
+    values, weight = count_cases(convention, measure, given, view)
     total = weight.sum() + given.extra * convention.counts_extra
     return float((values * weight).sum() / total) if total else float("nan")

@@ -26,6 +26,8 @@ def mean_of_precisions(view: View) -> Doubles:
     return np.asarray((np.cumsum(view.hit, axis=1) / places).mean(axis=1))
 
 
+GAIN = "the gain of an item is 2^(grade + 1) - 1 (threshold 0), where ours is 2^grade - 1"
+
 ELLIOT = Convention(
     name="elliot",
     title="Elliot",
@@ -48,7 +50,7 @@ ELLIOT = Convention(
         Measure(
             "nDCG@{k}", "ndcg", partial(power_ndcg, plus=1.0), "an ideal list: the k highest gains",
             graded="graded_ndcg",
-            habits={"graded": "the gain of an item is 2^(grade + 1) - 1 (threshold 0), where ours is 2^grade - 1"},
+            habits={"graded": GAIN, "low": GAIN},
         ),
         Measure("nDCGRendle2020@{k}", "ndcg", ndcg, "an ideal list with min(k, relevant items) hits"),
     ),

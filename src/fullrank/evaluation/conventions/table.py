@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from fullrank.errors import ParameterError, check, check_integer, did_you_mean
-from fullrank.evaluation.conventions.convention import Convention, Measure, value_of
+from fullrank.evaluation.conventions.convention import Convention, Measure, average, view_of
 from fullrank.evaluation.conventions.elliot import ELLIOT
 from fullrank.evaluation.conventions.given import Given, check_given, irregularities
 from fullrank.evaluation.conventions.implicit import IMPLICIT
@@ -64,17 +64,22 @@ def as_library(name: str, given: Given, ks: Sequence[int] = (10,)) -> list[Count
         check_integer("ks", k, 1)
     check_given(given)
     convention = CONVENTIONS[name]
-    cut = [measure for measure in convention.measures if "{k}" in measure.name]
-    whole = [measure for measure in convention.measures if "{k}" not in measure.name]
-    pairs = [(measure, k) for k in ks for measure in cut] + [(measure, max(ks)) for measure in whole]
-    return [_count(convention, measure, given, k) for measure, k in pairs]
+    cut = [measure for measure in convention.measures if measure.at]
+    whole = [measure for measure in convention.measures if not measure.at]
+    rows = [row for k in ks for row in _count(convention, cut, given, k)]
+    return rows + (_count(convention, whole, given, max(ks)) if whole else [])
 
 
-def _count(convention: Convention, measure: Measure, given: Given, k: int) -> Counted:
+def _count(convention: Convention, measures: Sequence[Measure], given: Given, k: int) -> list[Counted]:
+    """Measures that all have a cut-off, or none of them; our nearest have this one."""
     there = irregularities(given, k)
-    refusals = [says for what, says in convention.refusals_of(measure).items() if what in there]
-    habits = [says for what, says in convention.habits_of(measure).items() if what in there]
-    parts = refusals or [measure.says, *habits]
-    sentence = "; ".join(part.format(k=k) for part in dict.fromkeys(parts) if part)
-    value = None if refusals else value_of(convention, measure, given, k)
-    return Counted(measure.label(k), value, measure.nearest(given, k), sentence)
+    view = view_of(convention, given, k if measures[0].at else None)
+    rows = []
+    for measure in measures:
+        refusals = [says for what, says in convention.refusals_of(measure).items() if what in there]
+        habits = [says for what, says in convention.habits_of(measure).items() if what in there]
+        parts = dict.fromkeys(refusals or [measure.says, *habits])
+        sentence = "; ".join(part.format(k=k) for part in parts if part)
+        value = None if refusals else average(convention, measure, given, view)
+        rows.append(Counted(measure.label(k), value, measure.nearest(given, k), sentence))
+    return rows

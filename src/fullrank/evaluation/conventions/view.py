@@ -50,9 +50,9 @@ def scores_of(given: Given) -> Doubles:
 
 def order_by(given: Given, score: Doubles, second: Codes) -> Codes:
     """Lists by falling score, equal ones by the rising second key, and then as they were listed."""
-    case = np.repeat(np.arange(len(given.item)), given.item.shape[1])
-    order = np.lexsort((second.ravel(), -score.ravel(), case))
-    return given.item.ravel()[order].reshape(given.item.shape)
+    first = np.argsort(second, axis=1, kind="stable")
+    then = np.argsort(np.take_along_axis(-score, first, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(given.item, np.take_along_axis(first, then, axis=1), axis=1)
 
 
 def let_last_count(given: Given) -> Codes:
