@@ -357,5 +357,7 @@ class TestAsLibrary:
             as_library("ranx", one([1, -1, 2], [1]))
         with pytest.raises(DataError, match="score has the shape"):
             as_library("ranx", given._replace(score=np.zeros(3)))
+        with pytest.raises(DataError, match="place 2 of the list of case 0 has the score nan"):
+            as_library("ranx", one([1, 2], [1])._replace(score=np.array([[1, np.nan]])))
         with pytest.raises(DataError, match="starts of relevant"):
             as_library("ranx", given._replace(start=given.start[:-1]))

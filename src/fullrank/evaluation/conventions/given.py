@@ -86,6 +86,11 @@ def check_given(given: Given) -> None:
     if cases == 0 or len(empty):
         what = f"case {empty[0]} has no relevant item" if len(empty) else "there is no case"
         raise DataError(f"{what}; give people with something held out, and count the others in `extra`.")
+    if given.score is not None and (wrong := ~np.isfinite(given.score) & (given.item >= 0)).any():
+        case, place = np.argwhere(wrong)[0]
+        raise DataError(
+            f"place {place + 1} of the list of case {case} has the score {given.score[case, place]}; give numbers."
+        )
     gaps = np.flatnonzero((np.diff(given.item >= 0, axis=1) & (given.item[:, 1:] >= 0)).any(axis=1))
     if len(gaps):
         raise DataError(f"the list of case {gaps[0]} goes on after -1; put what is listed first.")

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fullrank.arrays import Bools, Codes, Doubles, Ints
+from fullrank.arrays import CODE, Bools, Codes, Doubles, Ints
 from fullrank.evaluation.conventions.given import Given, contained, places, repeated
 
 
@@ -78,9 +78,9 @@ def tidy(given: Given) -> Codes:
 def _pad(item: Codes, k: int) -> Codes:
     """The first k columns, -1 where there are fewer."""
     width = min(item.shape[1], k)
-    cut = np.full((len(item), k), -1, dtype=np.int64)
+    cut = np.full((len(item), k), -1, dtype=CODE)
     cut[:, :width] = item[:, :width]
-    return cut  # type: ignore[return-value]
+    return cut
 
 
 def _order_grades(sizes: Ints, grade: Doubles, k: int) -> Doubles:
