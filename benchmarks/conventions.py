@@ -3,6 +3,7 @@
 Writes tests/evaluation/convention_figures.json, which the tests hold `fullrank.evaluation.conventions` to; packages
 that are not asked for keep their figures. Each is installed in an environment of its own. LensKit and RecBole want
 torch first, and OmniRec Python 3.12: make their environments in benchmarks/.envs by hand.
+RePlay adds up people in another order every time, so that its last digits change from run to run.
 """
 
 from __future__ import annotations
