@@ -35,6 +35,7 @@ from fullrank import metrics
 from fullrank.evaluation import Everything, Offered, Sampled, TopN, cases_of, rank, rank_and_top, top
 from fullrank.evaluation import Result, evaluate
 from fullrank.evaluation import bias_variance, constrained, corrected, least_squares, rank_estimate
+from fullrank.evaluation import as_library
 
 # all of it in one
 from fullrank.comparison import Comparison, compare, judge, merge
@@ -59,6 +60,7 @@ __all__ = [
     "load", "save", "recommend", "update",
     "Ranks", "metrics", "Everything", "Offered", "Sampled", "TopN", "cases_of", "rank", "rank_and_top", "top",
     "Result", "evaluate", "bias_variance", "constrained", "corrected", "least_squares", "rank_estimate",
+    "as_library",
     "Comparison", "compare", "judge", "merge", "SealedProtocol", "open_protocol", "seal",
     "Tuned", "tune", "write_report",
 ]

@@ -2,6 +2,7 @@
 
 from fullrank.evaluation.candidates import Everything, Offered, Sampled
 from fullrank.evaluation.cases import cases_of
+from fullrank.evaluation.conventions import as_library
 from fullrank.evaluation.corrections import corrected
 from fullrank.evaluation.methods import bias_variance, constrained, least_squares, rank_estimate
 from fullrank.evaluation.rank import rank, rank_and_top
@@ -14,6 +15,7 @@ __all__ = [
     "Result",
     "Sampled",
     "TopN",
+    "as_library",
     "bias_variance",
     "cases_of",
     "constrained",
