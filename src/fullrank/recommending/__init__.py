@@ -1,9 +1,15 @@
-"""Lists for people, and new feedback taken into fitted models."""
+"""Lists for people, why they are what they are, and new feedback taken into fitted models."""
 
+from fullrank.recommending.explain import Explained, explain
 from fullrank.recommending.recommend import recommend
+from fullrank.recommending.similar import Similar, similar
 from fullrank.recommending.update import update
 
 __all__ = [
+    "Explained",
+    "Similar",
+    "explain",
     "recommend",
+    "similar",
     "update",
 ]

@@ -1,0 +1,205 @@
+"""Why somebody is given an item: the parts that its score is the sum of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+from fullrank.arrays import Array
+from fullrank.data.ids import Ids, Name
+from fullrank.errors import DataError, ParameterError, check_integer, shown
+from fullrank.models.kinds.item_scores import ItemScores
+from fullrank.models.kinds.linear import exact_scores_of, exact_scores_of_newcomer
+from fullrank.models.kinds.model import Model, checked_history
+from fullrank.models.kinds.ordinal_factors import OrdinalFactors
+from fullrank.models.kinds.reasons import Person, Reasons, besides
+from fullrank.models.preferences.filters import Contextual, Filtered
+from fullrank.recommending.recommend import History, history_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MEANING = {
+    "offset": "what is added to all scores",
+    "item bias": "how much the item is liked by everybody",
+    "user bias": "how high this person rates",
+    "own vector": "what was learned of this person beyond the list of their items",
+    "training": "the vector that training left, less the one that the history alone gives",
+    "everybody": "the score of the item for everybody",
+    "popularity": "how many people have the item",
+    "benefit": "what the item is worth by itself",
+    "opportunity cost": "what is given up for it",
+    "other items": "the other items of the history together",
+    "rounding": "what the numbers of the model have lost by their length",
+}
+TOLERANCE = 2e-6  # of parts, against float32 scores
+
+
+@runtime_checkable
+class Explainable(Protocol):
+    """A model whose scores have parts."""
+
+    def reasons(self, item: int, person: Person) -> Reasons:
+        """The parts of the score of an item for somebody."""
+
+
+class Part(NamedTuple):
+    """What something adds to a score: an item of the history, with the value it has there, or what `name` says."""
+
+    name: str  # "item", or one of `fullrank.recommending.explain.MEANING`
+    item: Name | None
+    value: float | None
+    part: float
+
+
+class Explained(NamedTuple):
+    """The score of an item for somebody, and its parts, the largest first whatever their sign; their sum is the score.
+
+    `fallback` is "popular" where nothing is known of the person.
+    """
+
+    item: Name
+    score: float
+    parts: list[Part]
+    fallback: str = ""
+
+    def to_frame(self) -> pl.DataFrame:
+        """A row per part: name, item, value, part.
+
+        >>> Explained("tea", 3.0, [Part("item", "jam", 5.0, 2.5), Part("item bias", None, None, 0.5)]).to_frame().rows()
+        [('item', 'jam', 5.0, 2.5), ('item bias', None, None, 0.5)]
+        """
+        import polars as pl
+
+        name = pl.String if isinstance(self.item, str) else pl.Int64
+        types = {"name": pl.String, "item": name, "value": pl.Float64, "part": pl.Float64}
+        return pl.DataFrame(self.parts, schema=types, orient="row")
+
+    @property
+    def sentence(self) -> str:
+        """The same in words, the items by their ids.
+
+        >>> Explained("tea", 3.0, [Part("item", "jam", 5.0, 2.5), Part("item bias", None, None, 0.5)]).sentence
+        "'tea' scores 3: 2.5 from 'jam'; 0.5 is item bias, how much the item is liked by everybody."
+        """
+        if self.fallback:
+            return f"nothing is known of this person; {shown(self.item)} stands where its popularity puts it, {self.score:g}."
+        items = [one for one in self.parts if one.name == "item"]
+        told = [", ".join(f"{one.part:.3g} from {shown(one.item)}" for one in items[:3])] if items else []
+        if len(items) > 3:
+            told.append(f"{sum(one.part for one in items[3:]):.3g} from {len(items) - 3:,} more items")
+        told += [f"{one.part:.3g} is {one.name}, {MEANING[one.name]}" for one in self.parts if one.name != "item"]
+        return f"{shown(self.item)} scores {self.score:.4g}: {'; '.join(told)}."
+
+
+def explain(
+    model: Model, user: Name | None = None, *, item: Name, history: History | None = None, n: int | None = None
+) -> Explained:
+    """What the score of an item for a user, or for somebody with this history, is the sum of.
+
+    - `ItemItem`, `DualItemItem`, `ItemSequences` (ItemCF, EASE, RecentItemCF): of every item of the history its value
+      times its weight on the item.
+    - `HistoryFactors` (GaussianRank, SVDpp, ...): <p_i, q_j> / sqrt(how many) of every item j of the history; "own
+      vector", "user bias", "item bias" and "offset" beside them, where the model has them.
+    - `Factors` whose fold-in is a sum over the history (IALS, AllRank, AllRankBinary of squares, PureSVD, RSVD): the
+      part of item j in that sum, as Hu, Koren and Volinsky (2008, section 5) have it; "offset" and "item bias". Of
+      somebody known the stored vector is explained: "training" is what it scores beyond the fold-in of their history.
+      It is small where training ends with solving for users, and need not be after stochastic descent (RSVD).
+    - `CostFactors` (OpportunityCost, SessionCost, CCF): "benefit" and "opportunity cost", which among pairs is -alpha
+      times the benefit. What else is offered changes it: see `model.rank_offers`.
+    - `ItemScores`, `OwnItems`: the score of the item for "everybody", and what the person took of it.
+
+    Models whose scores are no such sums are refused with a sentence: BPR, MFAUC, MFADG, AllRankBinary with the
+    logistic loss, OrdRec. Where float32 numbers cannot hold a model well, as one with hardly any regularisation, the
+    difference between score and parts is a part too, "rounding". Of somebody of whom nothing is known "popularity" is explained, which is what they are given.
+
+    Parameters
+    ----------
+    model
+        Any fitted model.
+    user
+        Somebody in the training data.
+    item
+        The item whose score it is, seen or not.
+    history
+        What somebody new did: items, or items with values.
+    n
+        So many items of the history have a part of their own, the largest; the rest is one part, "other items".
+        None: all of them.
+
+    >>> from fullrank.data.interactions import Interactions
+    >>> from fullrank.models.neighbours.itemcf import ItemCF
+    >>> took = Interactions.of([1, 1, 2, 2, 3, 3], ["tea", "jam", "tea", "jam", "tea", "gin"])
+    >>> explain(ItemCF(shrink=0, user_weight=0).fit(took), history=["jam", "gin"], item="tea").sentence
+    "'tea' scores 1.394: 0.816 from 'jam', 0.577 from 'gin'."
+    """
+    if n is not None:
+        check_integer("n", n, 1)
+    if (user is None) == (history is None):
+        raise ParameterError("explain needs either a user or a history.")
+    if not isinstance(model, Explainable):
+        raise DataError(f"{type(getattr(model, 'recipe', model)).__name__}: {_why_not(model)}.")
+    code = model.train.items.code(item)
+    person, scores = _known(model, user) if history is None else _new(model, history)
+    if not len(person.items) and not isinstance(model, ItemScores):
+        many = float(model.train.popularity[code])
+        return Explained(item, many, _parts(besides(popularity=many), model.train.items, n), "popular")
+    score = float(scores()[0, code])
+    return Explained(item, score, _parts(_add_rounding(model.reasons(code, person), score), model.train.items, n))
+
+
+def _add_rounding(reasons: Reasons, score: float) -> Reasons:
+    """What float32 numbers have lost, as a part of its own where it is more than they do in well-posed models."""
+    parts = [*reasons.parts.tolist(), *reasons.others.values()]
+    lost = score - sum(parts)
+    if abs(lost) <= TOLERANCE * (abs(score) + sum(map(abs, parts))):
+        return reasons
+    return reasons._replace(others={**reasons.others, "rounding": lost})
+
+
+def _known(model: Model, user: Name | None) -> tuple[Person, Callable[[], Array]]:
+    """A user of the training data, and how they are scored; anybody else is somebody who did nothing."""
+    if user not in model.train.users:
+        return _new(model, ())
+    code, rows = model.train.users.code(user), model.positives  # type: ignore[arg-type]
+    mine = slice(rows.starts[code], rows.starts[code + 1])
+    values = np.ones(mine.stop - mine.start, dtype=np.float32) if rows.value is None else rows.value[mine]
+    one = np.array([code], dtype=np.int32)
+    return Person(code, rows.item[mine], values), lambda: exact_scores_of(model, one)
+
+
+def _new(model: Model, history: History) -> tuple[Person, Callable[[], Array]]:
+    """Somebody with this history, and how they are scored."""
+    codes, values = history_of(history, model.train.items, lambda: model.liked)
+    if not getattr(model, "ordered", False):
+        order = np.argsort(codes)
+        codes, values = codes[order], values[order]
+    return Person(None, *checked_history(model, codes, values)), lambda: exact_scores_of_newcomer(model, codes, values)
+
+
+def _parts(reasons: Reasons, items: Ids, n: int | None) -> list[Part]:
+    """The parts of a score, the largest first; of items beyond the n largest one part."""
+    order = np.argsort(-np.abs(reasons.parts), kind="stable")
+    few = order[:n].tolist()
+    parts = [
+        Part("item", items.name(int(reasons.items[one])), float(reasons.values[one]), float(reasons.parts[one]))
+        for one in few
+    ]
+    others = dict(reasons.others)
+    if len(order) > len(few):
+        others["other items"] = float(reasons.parts[order[len(few) :]].sum())
+    parts += [Part(name, None, None, part) for name, part in others.items()]
+    return sorted(parts, key=lambda one: -abs(one.part))
+
+
+def _why_not(model: object) -> str:
+    known = {
+        OrdinalFactors: "a score is the mean of a distribution over levels, which is no sum of parts; explain a model "
+        "of SVDpp or AllRank on the same ratings",
+        Contextual: "there is a model for every context; give the one of a context, model.at(context)",
+        Filtered: "the score is lowered for items that are seldom met in the context; give the model inside, "
+        "model.model, for the score before that",
+    }
+    return known.get(type(model), "it does not tell what its scores are the sums of; give its model a method `reasons`")
