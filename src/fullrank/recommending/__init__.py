@@ -1,14 +1,17 @@
 """Lists for people, why they are what they are, and new feedback taken into fitted models."""
 
 from fullrank.recommending.explain import Explained, explain
+from fullrank.recommending.export import Exported, export
 from fullrank.recommending.recommend import recommend
 from fullrank.recommending.similar import Similar, similar
 from fullrank.recommending.update import update
 
 __all__ = [
     "Explained",
+    "Exported",
     "Similar",
     "explain",
+    "export",
     "recommend",
     "similar",
     "update",

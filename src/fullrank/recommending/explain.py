@@ -85,7 +85,7 @@ class Explained(NamedTuple):
         "'tea' scores 3: 2.5 from 'jam'; 0.5 is item bias, how much the item is liked by everybody."
         """
         if self.fallback:
-            return f"nothing is known of this person; {shown(self.item)} stands where its popularity puts it, {self.score:g}."
+            return f"nothing is known of this person; {shown(self.item)} is given for its popularity, {self.score:g}."
         items = [one for one in self.parts if one.name == "item"]
         told = [", ".join(f"{one.part:.3g} from {shown(one.item)}" for one in items[:3])] if items else []
         if len(items) > 3:
@@ -113,7 +113,8 @@ def explain(
 
     Models whose scores are no such sums are refused with a sentence: BPR, MFAUC, MFADG, AllRankBinary with the
     logistic loss, OrdRec. Where float32 numbers cannot hold a model well, as one with hardly any regularisation, the
-    difference between score and parts is a part too, "rounding". Of somebody of whom nothing is known "popularity" is explained, which is what they are given.
+    difference between score and parts is a part too, "rounding". Of somebody of whom nothing is known "popularity" is
+    explained, which is what they are given.
 
     Parameters
     ----------
