@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -34,6 +34,7 @@ MEANING = {
     "other items": "the other items of the history together",
     "rounding": "what the numbers of the model have lost by their length",
 }
+Somebody: TypeAlias = tuple[Person, int, Callable[[], Array]]  # with all items of their history, and how to score them
 TOLERANCE = 2e-6  # of parts, against float32 scores
 
 
@@ -57,12 +58,14 @@ class Part(NamedTuple):
 class Explained(NamedTuple):
     """The score of an item for somebody, and its parts, the largest first whatever their sign; their sum is the score.
 
-    `fallback` is "popular" where nothing is known of the person.
+    `not_counted` is how many items of the history say nothing to the model, by its recipe's `relevant`; `fallback` is
+    "popular" where nothing is known of the person.
     """
 
     item: Name
     score: float
     parts: list[Part]
+    not_counted: int = 0
     fallback: str = ""
 
     def to_frame(self) -> pl.DataFrame:
@@ -91,6 +94,8 @@ class Explained(NamedTuple):
         if len(items) > 3:
             told.append(f"{sum(one.part for one in items[3:]):.3g} from {len(items) - 3:,} more items")
         told += [f"{one.part:.3g} is {one.name}, {MEANING[one.name]}" for one in self.parts if one.name != "item"]
+        if self.not_counted:
+            told.append(f"of the history {self.not_counted:,} more do not count")
         return f"{shown(self.item)} scores {self.score:.4g}: {'; '.join(told)}."
 
 
@@ -143,12 +148,14 @@ def explain(
     if not isinstance(model, Explainable):
         raise DataError(f"{type(getattr(model, 'recipe', model)).__name__}: {_why_not(model)}.")
     code = model.train.items.code(item)
-    person, scores = _known(model, user) if history is None else _new(model, history)
+    person, done, scores = _known(model, user) if history is None else _new(model, history)
+    left = done - len(person.items)
     if not len(person.items) and not isinstance(model, ItemScores):
         many = float(model.train.popularity[code])
-        return Explained(item, many, _parts(besides(popularity=many), model.train.items, n), "popular")
+        return Explained(item, many, _parts(besides(popularity=many), model.train.items, n), left, "popular")
     score = float(scores()[0, code])
-    return Explained(item, score, _parts(_add_rounding(model.reasons(code, person), score), model.train.items, n))
+    reasons = _add_rounding(model.reasons(code, person), score)
+    return Explained(item, score, _parts(reasons, model.train.items, n), left)
 
 
 def _add_rounding(reasons: Reasons, score: float) -> Reasons:
@@ -160,24 +167,25 @@ def _add_rounding(reasons: Reasons, score: float) -> Reasons:
     return reasons._replace(others={**reasons.others, "rounding": lost})
 
 
-def _known(model: Model, user: Name | None) -> tuple[Person, Callable[[], Array]]:
-    """A user of the training data, and how they are scored; anybody else is somebody who did nothing."""
+def _known(model: Model, user: Name | None) -> Somebody:
+    """A user of the training data; anybody else is somebody who did nothing."""
     if user not in model.train.users:
         return _new(model, ())
     code, rows = model.train.users.code(user), model.positives  # type: ignore[arg-type]
-    mine = slice(rows.starts[code], rows.starts[code + 1])
+    mine, done = (slice(starts[code], starts[code + 1]) for starts in (rows.starts, model.train.starts))
     values = np.ones(mine.stop - mine.start, dtype=np.float32) if rows.value is None else rows.value[mine]
     one = np.array([code], dtype=np.int32)
-    return Person(code, rows.item[mine], values), lambda: exact_scores_of(model, one)
+    return Person(code, rows.item[mine], values), int(done.stop - done.start), lambda: exact_scores_of(model, one)
 
 
-def _new(model: Model, history: History) -> tuple[Person, Callable[[], Array]]:
-    """Somebody with this history, and how they are scored."""
+def _new(model: Model, history: History) -> Somebody:
+    """Somebody with this history."""
     codes, values = history_of(history, model.train.items, lambda: model.liked)
     if not getattr(model, "ordered", False):
         order = np.argsort(codes)
         codes, values = codes[order], values[order]
-    return Person(None, *checked_history(model, codes, values)), lambda: exact_scores_of_newcomer(model, codes, values)
+    person = Person(None, *checked_history(model, codes, values))
+    return person, len(codes), lambda: exact_scores_of_newcomer(model, codes, values)
 
 
 def _parts(reasons: Reasons, items: Ids, n: int | None) -> list[Part]:

@@ -110,7 +110,9 @@ def _content(model: Model, format: Format) -> Content:
     if sides.items.bias is not None:
         how.append("The last column of an item is its bias, and that of a user is 1.")
     if left_out:
-        how.append(f"{left_out:,} users of whom nothing is known have no vector: give them what is popular.")
+        how.append(
+            f"{left_out:,} of {model.train.n_users:,} users have no vector, since nothing is known of their taste."
+        )
     return Content(
         {"content": "vectors", "metric": "inner product", "users_without_vector": left_out},
         _vectors(model, sides, known, format), how,
