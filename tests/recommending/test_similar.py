@@ -8,7 +8,19 @@ import numpy as np
 import pytest
 
 import fullrank
-from fullrank import BPR, EASE, IALS, RSVD, AllRank, Bestseller, Interactions, ItemCF, PostFiltered, PreFiltered, similar
+from fullrank import (
+    BPR,
+    EASE,
+    IALS,
+    RSVD,
+    AllRank,
+    Bestseller,
+    Interactions,
+    ItemCF,
+    PostFiltered,
+    PreFiltered,
+    similar,
+)
 from fullrank.errors import DataError, ParameterError
 from fullrank.models.feedback import fit, takes
 from fullrank.models.recipes import RECIPES
