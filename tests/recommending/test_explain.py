@@ -34,7 +34,7 @@ from tests.recommending.test_similar import OFFERED, RATED, fitted, short
 NO_PARTS = {"BPR", "MFAUC", "MFADG", "OrdRec"}
 FORMS = [
     *(short(name) for name in sorted(RECIPES.keys() - NO_PARTS)),
-    EASE(reg=20, solver="dual"), EASE(reg=20, solver="primal", binary=False), EASE(reg=200, solver="dual", binary=False),
+    EASE(reg=20, solver="dual"), EASE(reg=20, binary=False), EASE(reg=200, solver="dual", binary=False),
     IALS(factors=6, solver="exact", relevant=4), IALS(factors=6, confidence=2.0), IALS(factors=6, weighted=True),
     AllRank(factors=6, weight={1: 0.5, 2: 1, 3: 1, 4: 2, 5: 3}), AllRank(factors=6, missing_weight=0.0),
     PureSVD(factors=6, binary=False, relevant="own mean"), ItemCF(voters=None, binary=False), ItemCF(keep_self=True),
@@ -203,6 +203,7 @@ def test_the_rest_of_a_history_is_one_part() -> None:
     few = explain(model, RATED.users.name(4), item=8, n=3)
     large = dict(list(of_items(whole).items())[:3])
     assert of_items(few) == large
+    assert few.parts[-1].name == "other items"
     assert others(few) == {"other items": pytest.approx(whole.score - sum(large.values()))}
     assert explain(model, RATED.users.name(4), item=8, n=10_000) == whole
     assert few.to_frame().columns == ["name", "item", "value", "part"]
@@ -213,10 +214,12 @@ def test_in_words() -> None:
     took = Interactions.of([1, 1, 1, 1, 1, 2, 2], ["a", "b", "c", "d", "z", "a", "z"])
     model = ItemCF(shrink=0, user_weight=0).fit(took)
     found = explain(model, history=["a", "b", "c", "d"], item="z")
-    said = "'z' scores 3.121: 1 from 'a', 0.707 from 'b', 0.707 from 'c'; 0.707 from 1 more items."
+    said = "'z' scores 3.121: 1 from 'a', 0.707 from 'b', 0.707 from 'c'; 0.707 from the rest of the history."
     assert found.sentence == said
+    assert explain(model, history=["a", "b", "c", "d"], item="z", n=3).sentence == said
+    assert "1 from 'a'; 2.12 from the rest" in explain(model, history=["a", "b", "c", "d"], item="z", n=1).sentence
     rated = IALS(factors=4, relevant=4).fit(RATED)
-    assert explain(rated, history={1: 5, 2: 1, 3: 2}, item=7).sentence.endswith("; of the history 2 more do not count.")
+    assert explain(rated, history={1: 5, 2: 1, 3: 2}, item=7).sentence.endswith("; not counted of the history: 2.")
 
 
 def test_of_somebody_unknown_popularity_is_explained() -> None:
@@ -247,7 +250,7 @@ def test_faults() -> None:
     model = IALS(factors=4).fit(RATED.catalogue(items=[1000]))
     assert explain(model, RATED.users.name(0), item=1000).score == 0  # without feedback, and all parts are 0
     logistic = AllRankBinary(factors=3, sweeps=2, loss="logistic").fit(RATED)
-    with pytest.raises(DataError, match="^AllRankBinary: .*loss='squared'"):
+    with pytest.raises(DataError, match=r"^AllRankBinary: .*loss='squared'"):
         explain(logistic, RATED.users.name(0), item=7)
     filtered = PostFiltered(IALS(factors=4), lambda data: data.user % 2).fit(RATED).at(1)
     with pytest.raises(DataError, match=r"^IALS: .*model\.model"):

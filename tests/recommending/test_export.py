@@ -135,7 +135,7 @@ def test_users_of_whom_nothing_is_known_have_no_vector(tmp_path: Path) -> None:
     made = export(BPR(factors=4, epochs=2).fit(data), tmp_path, format="numpy")
     assert arrays(tmp_path)["users"][1] == list(RATED.users)
     assert made.manifest["users_without_vector"] == 2
-    assert "2 of 52 users have no vector, since nothing is known of their taste." in made.manifest["how"]
+    assert "Users without a vector, since nothing is known of their taste: 2." in made.manifest["how"]
 
 
 def test_a_folder_with_a_manifest_is_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Lists for people, why they are what they are, and new feedback taken into fitted models."""
+"""Lists for people, and new feedback taken into fitted models."""
 
 from fullrank.recommending.explain import Explained, explain
 from fullrank.recommending.export import Exported, export

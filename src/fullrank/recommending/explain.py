@@ -56,7 +56,7 @@ class Part(NamedTuple):
 
 
 class Explained(NamedTuple):
-    """The score of an item for somebody, and its parts, the largest first whatever their sign; their sum is the score.
+    """The score of an item for somebody, and its parts, whose sum it is: the largest first, whatever their sign.
 
     `not_counted` is how many items of the history say nothing to the model, by its recipe's `relevant`; `fallback` is
     "popular" where nothing is known of the person.
@@ -91,11 +91,13 @@ class Explained(NamedTuple):
             return f"nothing is known of this person; {shown(self.item)} is given for its popularity, {self.score:g}."
         items = [one for one in self.parts if one.name == "item"]
         told = [", ".join(f"{one.part:.3g} from {shown(one.item)}" for one in items[:3])] if items else []
-        if len(items) > 3:
-            told.append(f"{sum(one.part for one in items[3:]):.3g} from {len(items) - 3:,} more items")
-        told += [f"{one.part:.3g} is {one.name}, {MEANING[one.name]}" for one in self.parts if one.name != "item"]
+        rest = [*(one.part for one in items[3:]), *(one.part for one in self.parts if one.name == "other items")]
+        if rest:
+            told.append(f"{sum(rest):.3g} from the rest of the history")
+        others = (one for one in self.parts if one.name not in ("item", "other items"))
+        told += [f"{one.part:.3g} is {one.name}, {MEANING[one.name]}" for one in others]
         if self.not_counted:
-            told.append(f"of the history {self.not_counted:,} more do not count")
+            told.append(f"not counted of the history: {self.not_counted:,}")
         return f"{shown(self.item)} scores {self.score:.4g}: {'; '.join(told)}."
 
 
@@ -132,8 +134,8 @@ def explain(
     history
         What somebody new did: items, or items with values.
     n
-        So many items of the history have a part of their own, the largest; the rest is one part, "other items".
-        None: all of them.
+        So many items of the history have a part of their own, the largest; the rest is one part, "other items", which
+        comes last. None: all of them.
 
     >>> from fullrank.data.interactions import Interactions
     >>> from fullrank.models.neighbours.itemcf import ItemCF
@@ -196,11 +198,10 @@ def _parts(reasons: Reasons, items: Ids, n: int | None) -> list[Part]:
         Part("item", items.name(int(reasons.items[one])), float(reasons.values[one]), float(reasons.parts[one]))
         for one in few
     ]
-    others = dict(reasons.others)
-    if len(order) > len(few):
-        others["other items"] = float(reasons.parts[order[len(few) :]].sum())
-    parts += [Part(name, None, None, part) for name, part in others.items()]
-    return sorted(parts, key=lambda one: -abs(one.part))
+    parts += [Part(name, None, None, part) for name, part in reasons.others.items()]
+    parts.sort(key=lambda one: -abs(one.part))
+    rest = reasons.parts[order[len(few) :]]
+    return [*parts, Part("other items", None, None, float(rest.sum()))] if len(rest) else parts
 
 
 def _why_not(model: object) -> str:

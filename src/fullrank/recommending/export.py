@@ -8,7 +8,6 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from fullrank._version import __version__
 from fullrank.arrays import Codes, Floats, row_blocks
 from fullrank.data.ids import Ids
 from fullrank.errors import DataError, check
@@ -20,8 +19,7 @@ from fullrank.models.kinds.linear import ItemVectors, Linear, People
 from fullrank.models.kinds.model import Model
 from fullrank.models.kinds.ordinal_factors import OrdinalFactors
 from fullrank.models.kinds.own_items import OwnItems
-from fullrank.models.storage.feedback import fingerprint_of, history_arrays
-from fullrank.models.storage.layout import model_arrays
+from fullrank.models.storage.files import identify
 from fullrank.recommending.export_files import Content, File, find_faiss, index_file, vector_files, write_files
 from fullrank.recommending.export_tables import neighbours, scores
 from fullrank.runtime.output import output_folder
@@ -78,17 +76,8 @@ def export(model: Model, folder: str | Path, *, format: Format = "parquet", over
     if format == "faiss":
         find_faiss()
     content = _content(model, format)
-    seen = history_arrays(model.train)
-    manifest = {
-        "made_by": f"fullrank {__version__}",
-        "model": str(model.recipe),
-        "kind": type(model).__name__,
-        **content.about,
-        "training_data": fingerprint_of(seen),
-        "model_sha256": fingerprint_of(seen | model_arrays(model)),
-        "files": {file.name: file.shape for file in content.files},
-        "how": content.how,
-    }
+    files = {file.name: file.shape for file in content.files}
+    manifest = {**identify(model), **content.about, "files": files, "how": content.how}
     target = output_folder(Path(folder))
     write_files(target, content.files, manifest, overwrite=overwrite)
     return Exported(target, manifest)
@@ -110,9 +99,7 @@ def _content(model: Model, format: Format) -> Content:
     if sides.items.bias is not None:
         how.append("The last column of an item is its bias, and that of a user is 1.")
     if left_out:
-        how.append(
-            f"{left_out:,} of {model.train.n_users:,} users have no vector, since nothing is known of their taste."
-        )
+        how.append(f"Users without a vector, since nothing is known of their taste: {left_out:,}.")
     return Content(
         {"content": "vectors", "metric": "inner product", "users_without_vector": left_out},
         _vectors(model, sides, known, format), how,

@@ -81,7 +81,7 @@ class Factors(LinearModel):
     @property
     def bias_columns(self) -> int:
         """How many of the last columns are biases and their counterparts: the recipe says so."""
-        return int(getattr(self.recipe, "bias_columns", 0))
+        return int(self.recipe.bias_columns()) if hasattr(self.recipe, "bias_columns") else 0
 
     def reasons(self, item: int, person: Person) -> Reasons:
         """The fold-in of the history, pair by pair (Hu, Koren and Volinsky 2008, section 5); bias and offset.

@@ -60,7 +60,6 @@ class PairRecipe(Descent[Interactions, Factors], Protocol):
         users = _beside(parameters["users"], np.ones(train.n_users, dtype=np.float32), self.bias)
         return Factors(users, _beside(parameters["items"], parameters["bias"], self.bias), train, self)
 
-    @property
     def bias_columns(self) -> int:
         """b_i of an item."""
         return int(self.bias)

@@ -65,7 +65,6 @@ class RSVD(FeatureRecipe[Factors]):
         right = np.hstack([items[:, :-1], ones[: len(items)], items[:, -1:]])
         return Factors(left, right, train, self, offset=mean_of(self, train))
 
-    @property
     def bias_columns(self) -> int:
         """1 and b_i of an item."""
         return 0 if self.by_feature else 2
