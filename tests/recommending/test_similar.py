@@ -101,6 +101,22 @@ def test_the_direction_is_that_of_scoring() -> None:
     assert (scores.items, scores.scores) == (["tea"], pytest.approx(similar(model, "gin").scores))
 
 
+@pytest.mark.identical
+def test_cosines_are_canonical_sums() -> None:
+    """In float64 and in the order of the factors, to the last bit; not in the order of BLAS."""
+    model = IALS(factors=13, sweeps=3).fit(RATED)
+
+    def dot(one: int, other: int) -> float:
+        total = 0.0
+        for a, b in zip(model.items[one].tolist(), model.items[other].tolist(), strict=True):
+            total += a * b
+        return total
+
+    found = similar(model, 3, n=1000)
+    size = np.sqrt(dot(3, 3))
+    assert found.scores == [dot(3, int(j)) / (np.sqrt(dot(int(j), int(j))) * size) for j in found.items]
+
+
 def test_biases_do_not_count() -> None:
     for recipe in (BPR(factors=4, epochs=3), RSVD(factors=4, epochs=3)):
         model = recipe.fit(RATED)

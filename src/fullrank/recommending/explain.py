@@ -35,7 +35,7 @@ MEANING = {
     "rounding": "what the numbers of the model have lost by their length",
 }
 Somebody: TypeAlias = tuple[Person, int, Callable[[], Array]]  # with all items of their history, and how to score them
-TOLERANCE = 2e-6  # of parts, against float32 scores
+OF_SCORE, OF_PARTS = 5e-6, 1e-7  # what parts may miss of a float32 score before it is told
 
 
 @runtime_checkable
@@ -119,8 +119,8 @@ def explain(
     - `ItemScores`, `OwnItems`: the score of the item for "everybody", and what the person took of it.
 
     Models whose scores are no such sums are refused with a sentence: BPR, MFAUC, MFADG, AllRankBinary with the
-    logistic loss, OrdRec. Where float32 numbers cannot hold a model well, as one with hardly any regularisation, the
-    difference between score and parts is a part too, "rounding". Of somebody of whom nothing is known "popularity" is
+    logistic loss, OrdRec. Where parts and score differ by more than five millionths, as where float32 numbers cannot
+    hold a model well, the difference is a part too, "rounding". Of somebody of whom nothing is known "popularity" is
     explained, which is what they are given.
 
     Parameters
@@ -161,10 +161,10 @@ def explain(
 
 
 def _add_rounding(reasons: Reasons, score: float) -> Reasons:
-    """What float32 numbers have lost, as a part of its own where it is more than they do in well-posed models."""
+    """What float32 numbers have lost, as a part of its own where it is more than sums of them may."""
     parts = [*reasons.parts.tolist(), *reasons.others.values()]
     lost = score - sum(parts)
-    if abs(lost) <= TOLERANCE * (abs(score) + sum(map(abs, parts))):
+    if abs(lost) <= OF_SCORE * abs(score) + OF_PARTS * sum(map(abs, parts)):
         return reasons
     return reasons._replace(others={**reasons.others, "rounding": lost})
 
