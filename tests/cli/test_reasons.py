@@ -62,6 +62,16 @@ def test_what_an_update_changed(model: Path, tmp_path: Path, capfd: pytest.Captu
     assert len(fullrank.load(model).train) == 10
 
 
+def test_ids_that_are_text_stay_so(tmp_path: Path) -> None:
+    (tmp_path / "old.csv").write_text("user,item,rating\n1,tea,5\n1,7,4\n2,tea,5\nx,7,3\n")
+    (tmp_path / "new.csv").write_text("user,item,rating\n2,7,1\n10,8,2\n")
+    assert run("fit", tmp_path / "old.csv", "--model", "itemcf", "-o", tmp_path / "m.fr") == 0
+    assert run("update", tmp_path / "m.fr", tmp_path / "new.csv", "-o", tmp_path / "n.fr") == 0
+    train = fullrank.load(tmp_path / "n.fr").train
+    assert (list(train.users), list(train.items)) == (["1", "10", "2", "x"], ["7", "8", "tea"])
+    assert train.by_user().toarray().tolist() == [[4, 0, 5], [0, 2, 0], [1, 0, 5], [3, 0, 0]]
+
+
 def test_events_are_added_to_the_counts_there_are(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "old.csv").write_text("user,item,time\n" + "1,tea,1000000000\n1,tea,1100000000\n2,tea,1000000000\n2,jam,1000000000\n")  # fmt: skip # noqa: E501
     (tmp_path / "new.csv").write_text("user,item,time\n1,tea,1200000000\n3,jam,1200000000\n")

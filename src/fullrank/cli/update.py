@@ -53,7 +53,7 @@ def _adapt(fitted: Any, given: Any, source: str, kind: str | None) -> Any:
     from fullrank.models.feedback import adapt
     from fullrank.recommending.merging import add_counts
 
-    new = adapt(fitted.recipe, given)
+    new = adapt(fitted.recipe, _name_alike(given, fitted.train))
     if not isinstance(new, Interactions) or not isinstance(given, Interactions | Events):
         return new
     if kind == "events" or isinstance(given, Events):
@@ -61,3 +61,16 @@ def _adapt(fitted: Any, given: Any, source: str, kind: str | None) -> Any:
     if fitted.train.value is not None and new.value is None:
         raise DataError(f"{source}: there are no values, and the model has some; give them, or say --kind events.")
     return new
+
+
+def _name_alike(given: Any, train: Any) -> Any:
+    """The same feedback with text for ids where the model has text: a file of integers alone is read as such."""
+    from dataclasses import replace
+
+    from fullrank.data.ids import Ids
+
+    text = [side for side in ("users", "items") if getattr(train, side).are_strings]
+    names = {
+        side: [str(name) for name in getattr(given, side)] for side in text if not getattr(given, side).are_strings
+    }
+    return replace(given, **{side: Ids(own) for side, own in names.items()}) if names else given
