@@ -49,7 +49,7 @@ class Explainable(Protocol):
 class Part(NamedTuple):
     """What something adds to a score: an item of the history, with the value it has there, or what `name` says."""
 
-    name: str  # "item", or one of `fullrank.recommending.explain.MEANING`
+    name: str  # "item", or what else adds to a score: see MEANING
     item: Name | None
     value: float | None
     part: float

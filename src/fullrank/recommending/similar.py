@@ -59,7 +59,8 @@ def similar(model: Model, item: Name, *, n: int = 10) -> Similar:
 
     Of equal ones the more popular item is first. Items without feedback that counts, with a vector of zeros or without
     a weight are no neighbours, so the list may be shorter than n. Of an item of which nothing was learned there is no
-    list, nor of models that know one list for all; a sentence says so.
+    list, nor of models that know one list for all; a sentence says so. What is like several items together is
+    `recommend(model, history=[...])`.
 
     Parameters
     ----------

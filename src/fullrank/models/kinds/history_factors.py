@@ -73,8 +73,7 @@ class HistoryFactors(LinearModel):
         if self.bias is not None:
             others["item bias"] = float(self.bias[item])
         if person.user is not None and self.users is not None:
-            pair = (np.array([code], dtype=np.int32) for code in (person.user, item))
-            user, target = pair
+            user, target = (np.array([code], dtype=np.int32) for code in (person.user, item))
             others["own vector"] = float(pair_scores(self.users, user, self.items, target)[0])
         if person.user is not None and self.user_bias is not None:
             others["user bias"] = float(self.user_bias[person.user])
