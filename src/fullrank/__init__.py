@@ -27,7 +27,7 @@ from fullrank.models import GaussianRank, HistoryBPR, RankLoss, SoftmaxNegatives
 from fullrank.models import OrdRec, RSVD, SVDpp
 from fullrank.models import CCF, OpportunityCost, PostFiltered, PreFiltered, SessionCost
 from fullrank.models import load, save
-from fullrank.recommending import recommend, update
+from fullrank.recommending import Explained, Exported, Similar, explain, export, recommend, similar, update
 
 # where what was held out stands, and what that is worth
 from fullrank.ranks import Ranks
@@ -57,7 +57,7 @@ __all__ = [
     "BPR", "MFADG", "MFAUC",
     "GaussianRank", "HistoryBPR", "RankLoss", "SoftmaxNegatives", "SquaredNegatives", "OrdRec", "RSVD", "SVDpp",
     "CCF", "OpportunityCost", "PostFiltered", "PreFiltered", "SessionCost",
-    "load", "save", "recommend", "update",
+    "load", "save", "recommend", "similar", "Similar", "explain", "Explained", "update", "export", "Exported",
     "Ranks", "metrics", "Everything", "Offered", "Sampled", "TopN", "cases_of", "rank", "rank_and_top", "top",
     "Result", "evaluate", "bias_variance", "constrained", "corrected", "least_squares", "rank_estimate",
     "as_library",

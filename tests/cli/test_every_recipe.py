@@ -24,6 +24,9 @@ OF = {fullrank.Interactions: "ratings", fullrank.Graded: "sessions", fullrank.Pr
 MEANT = [(name, OF[kind]) for name in RECIPES for kind in takes(RECIPES[name]())]
 
 NOTHING_NEW = {"OrdRec"}  # cannot be updated
+NO_NEIGHBOURS = {"Bestseller", "PersonalFrequency"}  # cannot say which items are alike
+NO_PARTS = {"BPR", "MFAUC", "MFADG", "OrdRec"}  # scores that are no sums
+NO_VECTORS = {"Bestseller", "PersonalFrequency", "ItemCF", "RecentItemCF", "EASE"}
 
 
 def table(path: Path, *columns: Iterable[Any], head: str) -> None:
@@ -47,6 +50,11 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pairs = offers.pairs()
     both = pairs.items.names[pairs.better], pairs.items.names[pairs.worse]
     table(folder / "preferences.csv", pairs.users.names[pairs.user], *both, head="user,better,worse")
+    new, what = [1000, 1000, 1001], [3, 8, 7]
+    table(folder / "new-ratings.csv", new, what, [5, 1, 3], [1e9, 2e9, 1e9], head="user,item,rating,time")
+    table(folder / "new-sessions.csv", [1, 1, 2], new, what, [5, 1, 3], head="session,user,item,grade")
+    table(folder / "new-preferences.csv", new, what, [8, 9, 3], head="user,better,worse")
+    table(folder / "titles.csv", range(54), [f"Item no. {number}" for number in range(54)], head="item,title")
     return folder
 
 
@@ -80,6 +88,43 @@ def test_through_the_command_line(
     (model,) = found["models"]
     assert (model["failed"], model["tuned"]["trials"]) == (None, 2)
     assert {point["state"] for point in model["tuned"]["points"]} == {"complete"}
+
+
+@pytest.mark.parametrize(("name", "kind"), MEANT)
+def test_reasons_updates_and_exports(
+    name: str, kind: str, files: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Each command does what it says, or refuses in a sentence of the recipe's."""
+    file, again = tmp_path / "model.fr", tmp_path / "again.fr"
+    few = [f"--set={part}=2" for part in ("sweeps", "epochs") if hasattr(RECIPES[name], part)]
+    assert run(capfd, "fit", files / f"{kind}.csv", "--model", name, *few, "-o", file, "--json")[0] == 0
+
+    code, found, err = run(capfd, "similar", file, 3, "-n", 4, "--items", files / "titles.csv", "--json")
+    assert (code, err.startswith(f"error: {name}: ")) == ((65, True) if name in NO_NEIGHBOURS else (0, False)), err
+    if not code:
+        assert found["titles"] == [f"Item no. {one}" for one in found["items"]]
+        assert len(set(found["items"]) - {3}) == len(found["scores"]) > 0
+
+    for somebody in (["--user", 1], ["--history", "3=5,8=4"]):
+        code, found, err = run(capfd, "explain", file, *somebody, "--item", 9, "-n", 3, "--json")
+        assert (code, err.startswith(f"error: {name}: ")) == ((65, True) if name in NO_PARTS else (0, False)), err
+        if not code:
+            total = sum(part["part"] for part in found["parts"])
+            assert total == pytest.approx(found["score"], abs=1e-5 * max(1, abs(found["score"])))
+            assert found["sentence"].startswith("9 scores")
+
+    code, found, err = run(capfd, "update", file, files / f"new-{kind}.csv", "-o", again, "--json")
+    assert (code, err.startswith(f"error: {name}: ")) == ((65, True) if name in NOTHING_NEW else (0, False)), err
+    if not code:
+        assert (found["new_users"], found["new_items"], found["changed_values"]) == (2, 0, 0)
+        assert run(capfd, "recommend", again, "--user", 1000, "--json")[1]["fallback"] == ""
+
+    for form in ("parquet", "numpy"):
+        code, found, err = run(capfd, "export", file, "--to", tmp_path / form, "--format", form, "--json")
+        refused = name in NO_VECTORS and form == "numpy"
+        assert (code, err.startswith(f"error: {name}: ")) == ((65, True) if refused else (0, False)), err
+        if not code:
+            assert set(found["files"]) | {"manifest.json"} == {path.name for path in (tmp_path / form).iterdir()}
 
 
 @pytest.mark.parametrize(("name", "kind"), MEANT)

@@ -15,6 +15,8 @@ from fullrank.cli.compare import compare
 from fullrank.cli.data import data
 from fullrank.cli.demo import demo
 from fullrank.cli.evaluate import evaluate
+from fullrank.cli.explain import explain
+from fullrank.cli.export import export
 from fullrank.cli.fit import fit
 from fullrank.cli.judge import judge
 from fullrank.cli.protocol import protocol
@@ -22,10 +24,12 @@ from fullrank.cli.recommend import recommend
 from fullrank.cli.report import report
 from fullrank.cli.reproduce import reproduce
 from fullrank.cli.signals import CODE, termination
+from fullrank.cli.similar import similar
 from fullrank.cli.tune import tune
+from fullrank.cli.update import update
 from fullrank.cli.warmup import warmup
 from fullrank.errors import FullrankError
-from fullrank.runtime.memory import explain
+from fullrank.runtime.memory import explain as explain_memory
 
 app = typer.Typer(
     name="fullrank",
@@ -56,7 +60,11 @@ def common(
         print(context.get_help())
 
 
-for command in (demo, compare, judge, report, reproduce, tune, fit, recommend, evaluate, data, warmup):
+COMMANDS = (
+    demo, compare, judge, report, reproduce, tune, fit, recommend, similar, explain, update, export, evaluate, data,
+    warmup,
+)  # fmt: skip
+for command in COMMANDS:
     app.command()(command)
 app.add_typer(protocol)
 
@@ -86,7 +94,7 @@ def _explained(error: BaseException, debug: bool) -> int:
     if isinstance(error, FullrankError):
         return _failed(str(error), error.exit_code)
     if isinstance(error, MemoryError):
-        return _failed(explain(error), 74)
+        return _failed(explain_memory(error), 74)
     if isinstance(error, BrokenPipeError):  # whoever read our output has seen enough
         _give_up_stdout()
         return 0

@@ -15,8 +15,10 @@ from fullrank.errors import ParameterError
 
 if TYPE_CHECKING:
     from fullrank.comparison.plan import DataPlan, Plan
+    from fullrank.data.ids import Ids, Name
 
 DATA_HELP = "A file ('-' is stdin), a folder or a known name."
+ENCODING_HELP = "Of text files; utf-8 unless given."
 COLUMNS_HELP = "Which column is what: user=NAME,item=NAME,value=NAME,time=NAME (positions from 0 also)."
 
 READING: dict[str, Any] = {  # how DATA is read: the same options of every command that reads it
@@ -28,7 +30,7 @@ READING: dict[str, Any] = {  # how DATA is read: the same options of every comma
         bool | None, typer.Option("--header/--no-header", help="Whether the first line names columns; found by itself.")
     ],
     "decimal": Annotated[str | None, typer.Option(help="The decimal mark of a text file: . or ,")],
-    "encoding": Annotated[str | None, typer.Option(help="Of text files; utf-8 unless given.")],
+    "encoding": Annotated[str | None, typer.Option(help=ENCODING_HELP)],
     "time_unit": Annotated[str | None, typer.Option(help="Of times given as numbers: s, ms, us or ns.")],
     "time_format": Annotated[str | None, typer.Option(help="Of times given as dates: %d/%m/%Y, %Y-%m-%d %H:%M, ...")],
     "duplicates": Annotated[str | None, typer.Option(help="last, first, sum, mean, max or error.")],
@@ -43,6 +45,10 @@ Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the result 
 Repeat: TypeAlias = Annotated[
     bool, typer.Option("--repeat", help="Judge with items people had before: they stay candidates.")
 ]
+Items: TypeAlias = Annotated[
+    Path | None, typer.Option("--items", help="A table about items, an id and a title: shown beside ids.")
+]
+Encoding: TypeAlias = Annotated[str | None, typer.Option(help=ENCODING_HELP)]
 Overwrite: TypeAlias = Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")]
 
 
@@ -110,6 +116,45 @@ def listed(text: str | None) -> list[str]:
     (['allrank', 'ials'], [])
     """
     return [part.strip() for part in (text or "").split(",") if part.strip()]
+
+
+def parse_id(text: str, ids: Ids) -> Name:
+    """What is written as an id of these: integers as integers where they all are.
+
+    >>> from fullrank.data.ids import Ids
+    >>> parse_id("7", Ids([7, 8])), parse_id("7", Ids(["7"])), parse_id("07", Ids([7]))
+    (7, '7', '07')
+    """
+    from fullrank.data.ids import is_canonical_integer
+
+    return int(text) if not ids.are_strings and is_canonical_integer(text) else text
+
+
+def parse_history(text: str, items: Ids) -> list[Name] | dict[Name, float]:
+    """The --history option: items, or items with values.
+
+    >>> from fullrank.data.ids import Ids
+    >>> parse_history("7,8", Ids([7, 8])), parse_history("7=5,8=1", Ids([7, 8]))
+    ([7, 8], {7: 5.0, 8: 1.0})
+    """
+    pairs = [part.partition("=") for part in listed(text)]
+    names = [parse_id(name, items) for name, _, _ in pairs]
+    if not any(equals for _, equals, _ in pairs):
+        return names
+    try:
+        return {name: float(value) for name, (_, _, value) in zip(names, pairs, strict=True)}
+    except ValueError:
+        raise ParameterError(f"--history: {text!r} has items with and without values; give all one.") from None
+
+
+def read_titles(path: Path | None, ids: Ids, encoding: str | None) -> dict[Name, str]:
+    """What a table calls these items; nothing where there is no table."""
+    if path is None:
+        return {}
+    from fullrank.data.read_attributes import read_attributes
+
+    table = read_attributes(path, ids, encoding=encoding or "utf-8")
+    return dict(zip(ids, table.titles_for(ids), strict=True))
 
 
 def choose(source: str, model: str | None, parameters: list[str], **reading: Any) -> tuple[DataPlan, Any, Plan | None]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fullrank.cli.options import Json, listed
+from fullrank.cli.options import Json, listed, parse_id
 from fullrank.cli.printing import note, print_json
 
 
@@ -32,11 +32,11 @@ def recommend(
     if history is not None:
         pairs = [part.partition("=") for part in listed(history)]
         with_values = any(equals for _, equals, _ in pairs)
-        names = [_id(name, items) for name, _, _ in pairs]
+        names = [parse_id(name, items) for name, _, _ in pairs]
         past = {name: _number(value, history) for name, (_, _, value) in zip(names, pairs, strict=True)} if with_values else names  # fmt: skip # noqa: E501
     result = best(
-        fitted, None if user is None else _id(user, users), history=past, n=n, exclude=None if seen else "seen",
-        only=None if only is None else [_id(name, items) for name in listed(only)],
+        fitted, None if user is None else parse_id(user, users), history=past, n=n, exclude=None if seen else "seen",
+        only=None if only is None else [parse_id(name, items) for name in listed(only)],
     )  # fmt: skip
     if result.fallback:
         note("nothing is known of them: these are the most popular items.")
@@ -44,11 +44,6 @@ def recommend(
         print_json({"items": result.items, "scores": result.scores, "fallback": result.fallback})
     else:
         print("\n".join(f"{score:10.4g}  {item}" for item, score in zip(result.items, result.scores, strict=True)))
-
-
-def _id(text: str, ids: Any) -> Any:
-    """What is written as an id of these: integers as integers where they all are."""
-    return text if ids.are_strings or not text.lstrip("-").isdigit() else int(text)
 
 
 def _number(text: str, history: str) -> float:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from dataclasses import replace
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,30 @@ from fullrank.errors import DataError
 from fullrank.models.kinds.model import Model
 
 Order: TypeAlias = NDArray[np.intp]
+
+
+class Changes(NamedTuple):
+    """What new feedback brought."""
+
+    new_users: int
+    new_items: int
+    new_pairs: int
+    changed_values: int
+
+
+def changes(before: Interactions, after: Interactions) -> Changes:
+    """What feedback has beyond the earlier part of it.
+
+    >>> old = Interactions.of([1, 1], ["tea", "jam"], [5, 1])
+    >>> changes(old, merge(old, Interactions.of([1, 2], ["jam", "gin"], [3, 4])))
+    Changes(new_users=1, new_items=1, new_pairs=1, changed_values=1)
+    """
+    users, items = after.users.codes(before.users.names), after.items.codes(before.items.names)
+    known = users[before.user].astype(np.int64) * after.n_items + items[before.item]
+    place = np.searchsorted(after.user.astype(np.int64) * after.n_items + after.item, known)
+    other = 0 if before.value is None or after.value is None else int((after.value[place] != before.value).sum())
+    grown = after.n_users - before.n_users, after.n_items - before.n_items, len(after) - len(before)
+    return Changes(*grown, other)
 
 
 def merge(old: Interactions, new: Interactions) -> Interactions:
@@ -38,6 +63,27 @@ def merge_rows(old: Interactions, new: Interactions) -> tuple[Interactions, Orde
     kept = np.unique(pair, return_index=True)[1]  # of equal pairs the first: the new one
     value = None if old.value is None or new.value is None else np.concatenate([new.value, old.value])[kept]
     return Interactions(user[kept], item[kept], value, None, users, items), kept
+
+
+def add_counts(old: Interactions, new: Interactions) -> Interactions:
+    """New events with how often they then happened in all: 1 or their count, and what is known of the pair before.
+
+    Where the old feedback has no counts, that something happened is all there is to know.
+
+    >>> old = Interactions.of([1, 1], ["tea", "jam"], [5, 1])
+    >>> add_counts(old, Interactions.of([1, 2], ["tea", "tea"])).value
+    array([6., 1.], dtype=float32)
+    """
+    if old.value is None:
+        return replace(new, value=None)
+    user = old.users.codes(new.users.names, missing=-1)[new.user].astype(np.int64)
+    item = old.items.codes(new.items.names, missing=-1)[new.item]
+    pair = np.where((user >= 0) & (item >= 0), user * old.n_items + item, -1)
+    known = np.append(old.user.astype(np.int64) * old.n_items + old.item, np.iinfo(np.int64).max)
+    place = np.searchsorted(known, pair)
+    before = np.where(known[place] == pair, np.append(old.value, 0)[place], 0)
+    counts = np.ones(len(new)) if new.value is None else new.value
+    return replace(new, value=(counts + before).astype(np.float32))
 
 
 def move_rows(rows: Floats, old: Ids, new: Ids) -> NDArray[np.float32]:

@@ -18,6 +18,7 @@ from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError, shown
 from fullrank.models.kinds.linear import ItemVectors, LinearModel, People, pair_scores
 from fullrank.models.kinds.model import checked_history, keep_floats
+from fullrank.models.kinds.reasons import Person, Reasons, besides
 from fullrank.runtime.threads import one_blas_thread
 
 
@@ -74,10 +75,21 @@ class CostFactors(LinearModel):
 
     def newcomer(self, items: Codes, values: Floats) -> People:
         """Somebody new, from what they did."""
-        codes, given = checked_history(self, items, values)
+        return self._somebody(*checked_history(self, items, values)).people(np.zeros(1, dtype=np.int32))
+
+    def _somebody(self, codes: Codes, values: Floats) -> CostFactors:
+        """The model of somebody new alone."""
         nobody = np.zeros(1, dtype=np.int32)
-        case = Graded(np.array([0, len(codes)]), codes, given, nobody, Ids([0]), self.train.items)
-        return self.fold_in(case).people(nobody)
+        return self.fold_in(Graded(np.array([0, len(codes)]), codes, values, nobody, Ids([0]), self.train.items))
+
+    def reasons(self, item: int, person: Person) -> Reasons:
+        """Its benefit, and where pairs were learned from what is given up for it: -alpha times the benefit."""
+        model = self if person.user is not None else self._somebody(person.items, person.values)
+        user, target = (np.array([code], dtype=np.int32) for code in (person.user or 0, item))
+        benefit = float(pair_scores(model.users, user, model.items, target)[0])
+        if self.recipe.in_context:
+            return besides(benefit=benefit)
+        return besides(benefit=benefit, opportunity_cost=-benefit * float(model.alpha[user[0]]))
 
     def offer_scores(self, offers: Graded) -> NDArray[np.float64]:
         """The values of all offers among those of their session; outside of sessions their scores."""

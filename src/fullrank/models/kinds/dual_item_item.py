@@ -7,11 +7,12 @@ from functools import cached_property
 
 import numpy as np
 
-from fullrank.arrays import Codes, Csr, Doubles, Floats, Lists, as_lists, checked_codes, lists
+from fullrank.arrays import Codes, Csr, Doubles, Floats, Lists, as_lists, checked_codes, frozen, lists
 from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError
 from fullrank.models.kinds.model import FittingRecipe, Model, checked_history, keep_floats
 from fullrank.models.kinds.own_items import add_own
+from fullrank.models.kinds.reasons import Person, Reasons
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -25,6 +26,11 @@ class DualItemItem(Model):
     the history h, by the same algebra:
 
         score(i) = h_i - (h_i - (h X' D X)_i / reg) / g_i
+
+    With the history of one item j this is row j of the weights of items on items, B = I - P diag(1 / diag(P)) where
+    P = (I - X' D X / reg) / reg and diag(P) = g / reg, so single weights need no matrix of items:
+
+        B_ji = x_j' D x_i / (reg g_i)  for i other than j,    B_jj = 0
     """
 
     weights: Floats  # D (people, people)
@@ -78,6 +84,27 @@ class DualItemItem(Model):
         own = self.unexplained[codes].astype(np.float64)
         out[0, codes] += (taken * (1 - 1 / own)).astype(np.float32)
         return out.ravel()
+
+    def neighbours(self, item: int) -> Doubles:
+        """B[item, :], what somebody who has this item is given for it, of all items."""
+        row = self._weigh(item, self.unexplained)
+        row[item] = 0
+        return row
+
+    def reasons(self, item: int, person: Person) -> Reasons:
+        """value(u, j) B[j, item] of every item j of the history."""
+        weights = self._weigh(item, np.full_like(self.unexplained, self.unexplained[item]))[person.items]
+        weights[person.items == item] = 0
+        return Reasons(person.items, person.values, weights * (1 if self.binary else person.values), {})
+
+    def _weigh(self, item: int, over: Floats) -> Doubles:
+        """x_item' D x_j / (reg over_j) of all items j."""
+        from fullrank.kernels.dual import sum_people
+
+        row = self._fold(np.array([item], dtype=np.int32), np.ones(1, dtype=np.float32))
+        out = np.empty((1, self.train.n_items), dtype=np.float32)
+        sum_people(np.zeros(1, dtype=np.int32), row, *self._people, frozen(over), out)
+        return np.array(out[0], dtype=np.float64)
 
     def _fold(self, codes: Codes, taken: Floats) -> Doubles:
         """The weights of somebody new, -h X' D / reg, as a row."""

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, Protocol, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 
-from fullrank.arrays import Codes, Csr, Floats
+from fullrank.arrays import Codes, Csr, Doubles, Floats
 from fullrank.data.interactions import Interactions
-from fullrank.models.kinds.linear import ItemVectors, LinearModel, People
+from fullrank.errors import DataError
+from fullrank.models.kinds.linear import ItemVectors, LinearModel, People, pair_scores
 from fullrank.models.kinds.model import keep_floats
+from fullrank.models.kinds.reasons import Person, Reasons
 from fullrank.runtime.threads import one_blas_thread
 
 SideName: TypeAlias = Literal["users", "items"]
@@ -24,6 +26,21 @@ class FactorRecipe(Protocol):
 
     def vectors(self, fixed: Factors, against: SideName, pairs: Csr) -> Floats:
         """The best rows for these pairs: users against fixed "items", or items against fixed "users"."""
+
+
+class FoldParts(NamedTuple):
+    """What <fold-in of a history, an item> is the sum of: a part of each pair of the history, and a bias."""
+
+    parts: Doubles
+    bias: float = 0.0
+
+
+@runtime_checkable
+class LinearFoldIn(Protocol):
+    """A recipe whose fold-in is a sum over the pairs of a history, with weights that the history gives."""
+
+    def fold_parts(self, fixed: Factors, item: int, pairs: Csr) -> FoldParts:
+        """What each of the pairs of somebody (one row, those that count) adds to the score of an item."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,6 +78,31 @@ class Factors(LinearModel):
         """The vector of a new item from what people did with it: the same equation against the users."""
         return self._fold("users", users, values)
 
+    @property
+    def bias_columns(self) -> int:
+        """How many of the last columns are biases and their counterparts: the recipe says so."""
+        return int(self.recipe.bias_columns()) if hasattr(self.recipe, "bias_columns") else 0
+
+    def reasons(self, item: int, person: Person) -> Reasons:
+        """The fold-in of the history, pair by pair (Hu, Koren and Volinsky 2008, section 5); bias and offset.
+
+        Of a known user the stored vector counts: what it scores beyond the fold-in of their history is "training".
+        """
+        if not isinstance(self.recipe, LinearFoldIn):
+            raise DataError(
+                f"{type(self.recipe).__name__}: a vector that many small steps over drawn pairs have found is no sum "
+                "over what somebody did, so its scores have no parts; explain a model of IALS, AllRank, EASE or ItemCF."
+            )
+        with one_blas_thread():
+            parts, bias = self.recipe.fold_parts(self, item, self._pairs("items", person.items, person.values))
+        own = 0.0 if self.bias is None else float(self.bias[item])
+        others = {name: part for name, part in (("offset", self.offset), ("item bias", bias + own)) if part}
+        if person.user is not None:
+            user, target = (np.array([code], dtype=np.int32) for code in (person.user, item))
+            stored = float(pair_scores(self.users, user, self.items, target)[0])
+            others["training"] = stored - float(parts.sum()) - bias
+        return Reasons(person.items, person.values, parts, others)
+
     def side(self, name: SideName) -> Floats:
         """The vectors of "users" or "items"."""
         return self.users if name == "users" else self.items
@@ -77,9 +119,13 @@ class Factors(LinearModel):
         return {}
 
     def _fold(self, against: SideName, codes: Codes, values: Floats) -> Floats:
+        pairs = self._pairs(against, codes, values)
+        with one_blas_thread():
+            return np.asarray(self.recipe.vectors(self, against, pairs)[0])
+
+    def _pairs(self, against: SideName, codes: Codes, values: Floats) -> Csr:
         from scipy.sparse import csr_array
 
         shape = 1, len(self.side(against))
-        pairs = csr_array((np.asarray(values, dtype=np.float32), codes, [0, len(codes)]), shape=shape)
-        with one_blas_thread():
-            return np.asarray(self.recipe.vectors(self, against, pairs)[0])
+        pairs: Csr = csr_array((np.asarray(values, dtype=np.float32), codes, [0, len(codes)]), shape=shape)
+        return pairs

@@ -8,10 +8,11 @@ from typing import final
 
 import numpy as np
 
-from fullrank.arrays import Codes, Floats, Lists, as_lists, checked_codes, lists
+from fullrank.arrays import Codes, Doubles, Floats, Lists, as_lists, checked_codes, lists
 from fullrank.data.interactions import Interactions
-from fullrank.models.kinds.linear import ItemVectors, LinearModel, People
+from fullrank.models.kinds.linear import ItemVectors, LinearModel, People, pair_scores
 from fullrank.models.kinds.model import checked_history, keep_floats
+from fullrank.models.kinds.reasons import Person, Reasons
 
 
 @final
@@ -63,6 +64,20 @@ class HistoryFactors(LinearModel):
         """The vector of somebody new: the sum over what counts of what they did."""
         codes, given = checked_history(self, items, values)
         return np.asarray(self._sum(np.zeros(1, dtype=np.int32), as_lists([0, len(codes)], codes, given))[0])
+
+    def reasons(self, item: int, person: Person) -> Reasons:
+        """<p_item, q_j> / sqrt(how many) of every item j of the history; the own vector, biases and offset."""
+        one = np.full(len(person.items), item, dtype=np.int32)
+        parts: Doubles = pair_scores(self.items, one, self.history, person.items) / np.sqrt(max(len(one), 1))
+        others = {"offset": self.offset} if self.offset else {}
+        if self.bias is not None:
+            others["item bias"] = float(self.bias[item])
+        if person.user is not None and self.users is not None:
+            user, target = (np.array([code], dtype=np.int32) for code in (person.user, item))
+            others["own vector"] = float(pair_scores(self.users, user, self.items, target)[0])
+        if person.user is not None and self.user_bias is not None:
+            others["user bias"] = float(self.user_bias[person.user])
+        return Reasons(person.items, person.values, parts, others)
 
     def _sum(self, users: Codes, histories: Lists) -> Floats:
         """Sums of q over the items of each user, over the square root of how many they are."""

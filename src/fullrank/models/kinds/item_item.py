@@ -7,9 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
-from fullrank.arrays import Array, Codes, Csr, Floats, Lists, as_lists, checked_codes, lists
+from fullrank.arrays import Array, Codes, Csr, Doubles, Floats, Lists, as_lists, checked_codes, lists
 from fullrank.data.interactions import Interactions
 from fullrank.models.kinds.model import FittingRecipe, Model, check_finite, checked_history, keep_floats
+from fullrank.models.kinds.reasons import Person, Reasons
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,6 +48,20 @@ class ItemItem(Model):
         self._score(np.zeros(1, dtype=np.int32), history, out)
         return out.ravel()
 
+    def neighbours(self, item: int) -> Doubles:
+        """similar[item, :], what somebody who has this item is given for it, of all items."""
+        if isinstance(self.similar, np.ndarray):
+            return np.array(self.similar[item], dtype=np.float64)
+        return row_of(self._neighbours, item)
+
+    def reasons(self, item: int, person: Person) -> Reasons:
+        """value(u, j) similar[j, item] of every item j of the history."""
+        if isinstance(self.similar, np.ndarray):
+            weights = self.similar[person.items, item].astype(np.float64)
+        else:
+            weights = column_of(self._neighbours, person.items, item)
+        return Reasons(person.items, person.values, weights * (1 if self.binary else person.values), {})
+
     def _score(self, users: Codes, histories: Lists, out: Floats) -> None:
         from fullrank.kernels.cooccurrence import add_dense, add_sparse
 
@@ -55,3 +70,19 @@ class ItemItem(Model):
             add_dense(*given, self.similar, out)
         else:
             add_sparse(*given, *self._neighbours, out)
+
+
+def row_of(neighbours: Lists, item: int) -> Doubles:
+    """A row of a sparse matrix, with its zeros."""
+    start, column, value = neighbours
+    mine = slice(start[item], start[item + 1])
+    row = np.zeros(len(start) - 1)
+    row[column[mine]] = value[mine]
+    return row
+
+
+def column_of(neighbours: Lists, rows: Codes, item: int) -> Doubles:
+    """What these rows of a sparse matrix have in one column."""
+    start, column, value = neighbours
+    mine = (slice(start[row], start[row + 1]) for row in rows.tolist())
+    return np.array([value[some][column[some] == item].sum(dtype=np.float64) for some in mine], dtype=np.float64)

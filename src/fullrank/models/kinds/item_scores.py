@@ -9,6 +9,7 @@ import numpy as np
 from fullrank.arrays import Bools, Codes, Floats
 from fullrank.data.interactions import Interactions
 from fullrank.models.kinds.model import FittingRecipe, Model, keep_floats
+from fullrank.models.kinds.reasons import Person, Reasons, besides
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,3 +34,7 @@ class ItemScores(Model):
     def history_scores(self, items: Codes, values: Floats) -> Floats:
         """The scores of somebody new, from what they did."""
         return self.items
+
+    def reasons(self, item: int, person: Person) -> Reasons:
+        """The score of the item, which is everybody's."""
+        return besides(everybody=self.items[item])

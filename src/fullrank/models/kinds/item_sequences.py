@@ -24,7 +24,9 @@ from fullrank.arrays import (
 )
 from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError
+from fullrank.models.kinds.item_item import column_of, row_of
 from fullrank.models.kinds.model import Model, check_finite, checked_history
+from fullrank.models.kinds.reasons import Person, Reasons
 from fullrank.models.positives import Relevant, positive_rows
 
 
@@ -89,6 +91,18 @@ class ItemSequences(Model):
         out = np.empty((1, self.train.n_items), dtype=np.float32)
         self._score(np.zeros(1, dtype=np.int32), as_lists([0, len(codes)], codes[order], weights[order]), out)
         return out.ravel()
+
+    def neighbours(self, item: int) -> Doubles:
+        """similar[item, :], what somebody who took this item last is given for it, of all items."""
+        return row_of(self._neighbours, item)
+
+    def reasons(self, item: int, person: Person) -> Reasons:
+        """(1 - recency)^p similar[j, item] of every item j of the history."""
+        faded: Doubles = self._weights(2 * np.arange(len(person.items))[::-1])
+        if person.user is not None:
+            start, _, weights = self._histories
+            faded = weights[start[person.user] : start[person.user + 1]].astype(np.float64)
+        return Reasons(person.items, person.values, faded * column_of(self._neighbours, person.items, item), {})
 
     def _score(self, users: Codes, histories: Lists, out: Floats) -> None:
         from fullrank.kernels.cooccurrence import add_sparse

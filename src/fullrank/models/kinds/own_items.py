@@ -10,6 +10,7 @@ import numpy as np
 from fullrank.arrays import Codes, Floats, Lists, as_lists, checked_codes, lists
 from fullrank.data.interactions import Interactions
 from fullrank.models.kinds.model import FittingRecipe, Model, checked_history, keep_floats
+from fullrank.models.kinds.reasons import Person, Reasons
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,6 +39,12 @@ class OwnItems(Model):
         out = self.items.copy()[None, :]
         add_own(np.zeros(1, dtype=np.int32), as_lists([0, len(codes)], codes, given), out)
         return out.ravel()
+
+    def reasons(self, item: int, person: Person) -> Reasons:
+        """What they took of the item itself, and its score, which is everybody's."""
+        own = person.items == item
+        values = person.values[own]
+        return Reasons(person.items[own], values, values.astype(np.float64), {"everybody": float(self.items[item])})
 
 
 def add_own(users: Codes, histories: Lists, out: Floats) -> None:

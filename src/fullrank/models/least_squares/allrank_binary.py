@@ -10,8 +10,8 @@ import numpy as np
 
 from fullrank.arrays import Array, Csr, Floats, row_blocks
 from fullrank.data.interactions import Interactions
-from fullrank.errors import check
-from fullrank.models.kinds.factors import Factors, SideName
+from fullrank.errors import DataError, check
+from fullrank.models.kinds.factors import Factors, FoldParts, SideName
 from fullrank.models.least_squares.als import Side, Terms, side
 from fullrank.models.least_squares.alternation import LeastSquares, Problem, SolverName, check_alternation, start
 from fullrank.models.positives import Relevant, check_relevant, positives
@@ -91,6 +91,15 @@ class AllRankBinary(LeastSquares):
         for _ in range(NEWTON):
             self._newton(rows, other, out)
         return out
+
+    def fold_parts(self, fixed: Factors, item: int, pairs: Csr) -> FoldParts:
+        """What each of the pairs of somebody (one row, those that count) adds to the score of an item: of squares."""
+        if self.loss == "squared":
+            return super().fold_parts(fixed, item, pairs)
+        raise DataError(
+            "AllRankBinary: with loss='logistic' a vector is no sum over what somebody did, so its scores have no "
+            "parts; explain a model with loss='squared'."
+        )
 
     def _sweep(self, users: Side, items: Side, parameters: Parameters, number: int) -> float:
         p, q = parameters["users"], parameters["items"]

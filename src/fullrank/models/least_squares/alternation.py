@@ -11,8 +11,9 @@ from numpy.typing import DTypeLike
 from fullrank.arrays import Array, Csr, Floats
 from fullrank.data.interactions import Interactions
 from fullrank.errors import check, check_integer, is_number
-from fullrank.models.kinds.factors import Factors, SideName
+from fullrank.models.kinds.factors import Factors, FoldParts, SideName
 from fullrank.models.least_squares.als import Side, Solver, Terms, solve, sweep
+from fullrank.models.least_squares.fold_parts import solved_parts
 from fullrank.models.least_squares.puresvd import singular_vectors
 from fullrank.models.least_squares.rotation import rotate
 from fullrank.models.positives import positive_pairs
@@ -78,6 +79,11 @@ class LeastSquares(IterativeRecipe[Interactions, Factors], Protocol):
     def vectors(self, fixed: Factors, against: SideName, pairs: Csr) -> Floats:
         """The best rows for these pairs, users against "items" or items against "users"."""
         return solve(self.side(self.counted(fixed, against, pairs)), self.terms, fixed.once(against, rotate))
+
+    def fold_parts(self, fixed: Factors, item: int, pairs: Csr) -> FoldParts:
+        """What each of the pairs of somebody (one row, those that count) adds to the score of an item."""
+        rotated = fixed.once("items", rotate)
+        return FoldParts(solved_parts(self.side(pairs), self.terms, rotated, rotated.vectors[item]))
 
     def counted(self, fixed: Factors, against: SideName, pairs: Csr) -> Csr:
         """These of the pairs that count, where the recipe knows one class only."""

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from fullrank.arrays import Csr, Floats, Lists, checked_codes, frozen, lists, row_blocks
 from fullrank.data.interactions import Interactions
 from fullrank.errors import check, check_integer
-from fullrank.models.kinds.factors import Factors, SideName
+from fullrank.models.kinds.factors import Factors, FoldParts, SideName
+from fullrank.models.kinds.linear import pair_scores
 from fullrank.models.positives import Relevant, check_relevant, positive_pairs, positives
 from fullrank.models.protocols import Recipe, need_feedback
 from fullrank.runtime.threads import in_parallel, one_blas_thread
@@ -67,6 +68,12 @@ class PureSVD(Recipe[Interactions, Factors]):
             return image
         length2 = np.square(other, dtype=np.float64).sum(axis=0)
         return (image / np.where(length2 > 0, length2, np.inf)).astype(np.float32)
+
+    def fold_parts(self, fixed: Factors, item: int, pairs: Csr) -> FoldParts:
+        """x_uj <q_j, q_item>: what each of the pairs of somebody (one row, those that count) adds."""
+        target = np.full(len(pairs.indices), item, dtype=np.int32)
+        products = pair_scores(fixed.items, pairs.indices, fixed.items, target)
+        return FoldParts(products * (1 if self.binary else pairs.data))
 
 
 def singular_vectors(

@@ -60,6 +60,10 @@ class PairRecipe(Descent[Interactions, Factors], Protocol):
         users = _beside(parameters["users"], np.ones(train.n_users, dtype=np.float32), self.bias)
         return Factors(users, _beside(parameters["items"], parameters["bias"], self.bias), train, self)
 
+    def bias_columns(self) -> int:
+        """b_i of an item."""
+        return int(self.bias)
+
     def vectors(self, fixed: Factors, against: SideName, pairs: Csr) -> Floats:
         """Rows for these pairs by the same steps, users against "items" or items against "users"."""
         return fold(self, fixed, against, pairs, self.pairs(fixed.train))

@@ -9,9 +9,9 @@ import numpy as np
 
 from fullrank.arrays import Csr, Floats
 from fullrank.data.interactions import Interactions
-from fullrank.models.kinds.factors import Factors, SideName
+from fullrank.models.kinds.factors import Factors, FoldParts, SideName
 from fullrank.models.ratings.epochs import FeatureRecipe, check_predictor, make_epoch, mean_of, start
-from fullrank.models.ratings.ridge import ridge_rows
+from fullrank.models.ratings.ridge import ridge_parts, ridge_rows
 from fullrank.models.training.state import Parameters, Rounds
 
 
@@ -65,9 +65,21 @@ class RSVD(FeatureRecipe[Factors]):
         right = np.hstack([items[:, :-1], ones[: len(items)], items[:, -1:]])
         return Factors(left, right, train, self, offset=mean_of(self, train))
 
+    def bias_columns(self) -> int:
+        """1 and b_i of an item."""
+        return 0 if self.by_feature else 2
+
     def vectors(self, fixed: Factors, against: SideName, pairs: Csr) -> Floats:
         """The best rows for these pairs, users against "items" or items against "users"."""
         if self.by_feature:
             return ridge_rows(fixed.side(against), pairs, self.reg)
         bias = {"items": -1, "users": -2}[against]  # what the other side brings along; the other one is sought
         return ridge_rows(fixed.side(against), pairs, self.reg, bias, fixed.offset)
+
+    def fold_parts(self, fixed: Factors, item: int, pairs: Csr) -> FoldParts:
+        """What each of the pairs of somebody (one row) adds to the score of an item; and the item's bias."""
+        if self.by_feature:
+            return FoldParts(ridge_parts(fixed.items, pairs, self.reg, item))
+        return FoldParts(
+            ridge_parts(fixed.items, pairs, self.reg, item, -1, fixed.offset), float(fixed.items[item, -1])
+        )

@@ -92,6 +92,18 @@ def read_model(path: str | Path, recipes: Recipes, *, sha256: str | None = None,
         return model_from(manifest, arrays, recipes)
 
 
+def identify(model: Model) -> dict[str, str]:
+    """Which model it is, for files that are made from it: its recipe and kind, and the sha256 of what is in it."""
+    seen = history_arrays(model.train)
+    return {
+        "made_by": f"fullrank {__version__}",
+        "model": str(model.recipe),
+        "kind": type(model).__name__,
+        "training_data": fingerprint_of(seen),
+        "model_sha256": fingerprint_of(seen | model_arrays(model)),
+    }
+
+
 def _manifest(model: Model, kind: str, fingerprint: str, recipes: Recipes) -> Manifest:
     return {
         "format": FORMAT,
