@@ -136,7 +136,7 @@ def test_without_training_data_and_by_judgements(tmp_path: Path) -> None:
     assert means(found, "mine") == {"recall@2": pytest.approx(2 / 3), "rr@2": pytest.approx((1 / 2 + 1 + 0) / 3)}
     assert "1 people without a list" in " ".join(caveat.text for caveat in found.results.trust)
     usual = judge(tmp_path / "a.qrels", {"mine": tmp_path / "a.run"}).results.metrics
-    assert [metric.name for metric in usual][:2] == ["recall@2", "ndcg@2"]
+    assert [metric.name for metric in usual][:3] == ["recall@2", "graded_ndcg@2", "ndcg@2"]  # there is a grade of 2
     with pytest.raises(ParameterError, match="nothing to fit recipes on"):
         judge(tmp_path / "a.qrels", {"mine": tmp_path / "a.run"}, recipes=["IALS"])
     with pytest.raises(ParameterError, match="nothing to judge"):
@@ -187,3 +187,36 @@ def test_sessions_take_no_lists() -> None:
     world = fullrank.simulate.sessions(20, 30, seed=1)
     with pytest.raises(DataError, match="lists are judged on what people did"):
         compare(world.data, {"mine": fullrank.OutsideLists.of([1], [1])}, split="holdout:0.3")
+
+
+def test_the_same_lists_as_others_count_them(tmp_path: Path) -> None:
+    """What pytrec_eval says of the run itself; and beside it our number and what makes them differ."""
+    pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval-terrier is not installed")
+    held = SPLIT.held_out.relevant(4)
+    qrel: dict[str, dict[str, int]] = {}
+    for user, item in zip(held.users.names[held.user].tolist(), held.items.names[held.item].tolist(), strict=True):
+        qrel.setdefault(str(user), {})[str(item)] = 1
+    run: dict[str, dict[str, float]] = {}
+    for user, item, score in LISTS.select("user", "item", "score").iter_rows():
+        run.setdefault(str(user), {})[str(item)] = score
+    wanted = pytrec_eval.RelevanceEvaluator(qrel, {"P.10", "map_cut.10", "ndcg_cut.10", "recip_rank"}).evaluate(run)
+    lists = fullrank.read_lists(LISTS.drop("rank"))
+    found = compare(SPLIT, {"mine": lists}, relevant=4, metrics=METRICS, libraries=["trec_eval"], out=tmp_path / "one")
+    rows = {row.measure: row for row in found.results.models[0].libraries}
+    for measure in ("P_10", "map_cut_10", "ndcg_cut_10", "recip_rank"):
+        assert rows[measure].value == pytest.approx(np.mean([values[measure] for values in wanted.values()]), abs=1e-12)
+    assert rows["ndcg_cut_10"].our_value == means(found, "mine")["ndcg@10"]
+    assert rows["map_cut_10"].sentence == "divides by all relevant items, ours by min(10, relevant items)"
+    again = compare(SPLIT, {"mine": lists}, relevant=4, metrics=METRICS, libraries=["trec_eval"], out=tmp_path / "one")
+    assert again.results.models[0].libraries == found.results.models[0].libraries
+    with pytest.raises(ParameterError, match="'trec' is no library whose counting is known"):
+        compare(SPLIT, {"mine": lists}, libraries=["trec"])
+
+
+def test_models_are_counted_by_their_lists() -> None:
+    found = compare(
+        SPLIT, {"fitted": IALS, "Bestseller": "Bestseller"}, relevant=4, metrics=METRICS, libraries=["ranx"]
+    )
+    assert {row.library for model in found.results.models for row in model.libraries} == {"ranx"}
+    text = str(found)
+    assert "fitted as ranx counts (ranx 0.3.21), beside ours:" in text

@@ -18,7 +18,20 @@ from fullrank.report import render, write
 from tests.report.fixture import HOSTILE, bare, results
 
 EMPTY = {"meta", "input", "br", "img"}
-SECTIONS = ["models", "trust", "ranking", "best", "lists", "tuning", "sampling", "complete", "people", "data", "making"]
+SECTIONS = [
+    "models",
+    "trust",
+    "elsewhere",
+    "ranking",
+    "best",
+    "lists",
+    "tuning",
+    "sampling",
+    "complete",
+    "people",
+    "data",
+    "making",
+]
 
 
 class Outline(HTMLParser):

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 ListColumns: TypeAlias = Annotated[
     str | None, typer.Option(help="Columns of the lists: user=NAME,item=NAME,rank=NAME or score=NAME.")
 ]
+Libraries: TypeAlias = Annotated[
+    str | None, typer.Option("--as", help="The same lists as other libraries count them: implicit,trec_eval,...")
+]
 Strict: TypeAlias = Annotated[bool, typer.Option("--strict", help="Refuse irregular lists and leaks.")]
 
 
@@ -33,6 +36,7 @@ def judge(
     metrics: Annotated[str | None, typer.Option(help="recall@10,ndcg@10,... The first one decides.")] = None,
     seen: Annotated[bool, typer.Option("--seen", help="What people have already stays a candidate.")] = False,
     strict: Strict = False,
+    as_: Libraries = None,
     list_columns: ListColumns = None,
     out: Annotated[Path, typer.Option(help="The folder for report and results.")] = Path("judged"),
     title: Annotated[str, typer.Option(help="What the report is called.")] = "",
@@ -62,6 +66,7 @@ def judge(
         return judge_lists(
             after, judged, train=before, recipes=listed(with_), relevant=least if relevant is None else relevant,
             metrics=listed(metrics) or None, exclude=None if seen else "train", strict=strict, seed=seed,
+            libraries=listed(as_),
             title=title or f"judged on {held_out}", overwrite=overwrite, **about, **how,
         )  # fmt: skip
 

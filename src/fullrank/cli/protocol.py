@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fullrank.cli.compare import run_and_report
-from fullrank.cli.judge import ListColumns, Strict, read_named
+from fullrank.cli.judge import Libraries, ListColumns, Strict, read_named
 from fullrank.cli.options import DATA_HELP, Json, Overwrite, Repeat, Seed, data_plan, listed, reads
 from fullrank.cli.printing import note, note_data, print_result
 from fullrank.errors import ParameterError
@@ -97,6 +97,7 @@ def judge(
     ] = None,
     list_columns: ListColumns = None,
     strict: Strict = False,
+    as_: Libraries = None,
     out: Annotated[Path, typer.Option(help="The folder for report and results.")] = Path("judged"),
     overwrite: Overwrite = False,
     json: Json = False,
@@ -111,7 +112,9 @@ def judge(
     judged = read_named(given or [], list_columns)
 
     def run(**how: Any) -> Comparison:
-        return opened.judge(judged, recipes=listed(with_), strict=strict, overwrite=overwrite, **how)
+        return opened.judge(
+            judged, recipes=listed(with_), strict=strict, libraries=listed(as_), overwrite=overwrite, **how
+        )
 
     manifest = run_and_report(folder, run, json).results.manifest
     note(f"protocol {manifest.protocol}")

@@ -53,6 +53,7 @@ def compare(
     attributes: Words = (),
     truth: Truth | None = None,
     strict: bool = False,
+    libraries: Sequence[str] = (),
     out: str | PathLike[str] | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,
@@ -99,6 +100,8 @@ def compare(
         Gives all relevant interactions, where they are known.
     strict
         Whether irregular lists, and fitted models that know what is held out, are refused instead of told.
+    libraries
+        Names of other libraries, such as "implicit" or "trec_eval": the same lists as they count them, beside ours.
     out
         A folder that keeps what is done, so that an interrupted comparison goes on.
     overwrite
@@ -119,6 +122,7 @@ def compare(
     setting = make_setting(
         data, split=split, relevant=relevant, metrics=metrics, kind=kind, exclude=exclude, repeat=repeat, seed=seed,
         titles=titles, attributes=attributes, truth=truth, strict=strict,
+        libraries=libraries,
     )  # fmt: skip
     if recipes is None:
         recipes = defaults.recipes(setting.kind, setting.split.train, setting.cut, repeat=setting.split.overlaps)

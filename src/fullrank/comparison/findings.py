@@ -68,7 +68,7 @@ def summarise_models(
         models.append(ModelSummary(
             part.name, str(part.recipe), parameters(part.recipe), part.failed, part.fed, fallback, irregular, estimates,
             _by_people(part, metrics),
-            _curve(part.ranks), _histogram(part.ranks), part.measures, part.tuned, part.seconds,
+            _curve(part.ranks), _histogram(part.ranks), part.measures, part.libraries, part.tuned, part.seconds,
         ))  # fmt: skip
         progress(done, len(parts))
     return tuple(models)

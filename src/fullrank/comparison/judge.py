@@ -58,8 +58,8 @@ def judge(
     metrics
         Names or metrics, the first one decides; by default those of `compare`, cut off where the shortest lists end.
     more
-        `exclude`, `seed`, `sampled`, `title`, `titles`, `attributes`, `strict`, `out`, `overwrite` and `progress` of
-        `compare`.
+        `exclude`, `seed`, `sampled`, `title`, `titles`, `attributes`, `strict`, `libraries`, `out`, `overwrite` and
+        `progress` of `compare`.
 
     >>> lists = {"mine": {"ann": ["tea", "jam"], "bob": ["jam"]}}
     >>> judge({"user": ["ann", "bob"], "item": ["jam", "tea"]}, lists, metrics=["recall@2"]).to_frame()["mean"][0]
@@ -80,9 +80,10 @@ def judge(
     if relevant is None:
         relevant = defaults.threshold(rated, kind) if least is None else least
     lists = [one for one in judged.values() if isinstance(one, OutsideLists)]
+    graded = least is not None and after.value is not None and float(after.value.max()) > 1
     return compare(
         judged_split(before, after, lists), judged | named, relevant=relevant,
-        metrics=metrics or metrics_within(lists, kind), kind=kind, **more,
+        metrics=metrics or metrics_within(lists, kind, graded), kind=kind, **more,
     )  # fmt: skip
 
 
@@ -128,9 +129,11 @@ def _spelled(*each: Ids) -> list[Ids]:
     return [ids if ids.are_strings else Ids([str(name) for name in ids]) for ids in each]
 
 
-def metrics_within(lists: Sequence[OutsideLists], kind: str) -> tuple[str, ...]:
-    """The usual metrics, cut off where the shortest of these lists end."""
+def metrics_within(lists: Sequence[OutsideLists], kind: str, graded: bool = False) -> tuple[str, ...]:
+    """The usual metrics, cut off where the shortest of these lists end; of graded judgements one that knows grades."""
     length = min([LENGTH, *(one.longest for one in lists)])
     if not length:
         raise DataError("the lists are empty; give at least one item for somebody.")
-    return tuple(name.replace("@10", f"@{length}") for name in defaults.METRICS[kind])
+    first, *rest = defaults.METRICS[kind]
+    names = [first, *(["graded_ndcg@10"] if graded else []), *rest]
+    return tuple(name.replace("@10", f"@{length}") for name in names)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from fullrank.comparison import examples
+from fullrank.comparison.libraries import count_as
 from fullrank.comparison.lists import measure_lists
 from fullrank.comparison.naming import AnyRecipe, Compared
 from fullrank.comparison.outside import describe_outside, fed_outside, is_outside, prepare_outside
@@ -15,7 +16,9 @@ from fullrank.comparison.progress import FITTED, RANKED, Steps
 from fullrank.comparison.protocol import Setting
 from fullrank.comparison.runs import Part, Store
 from fullrank.data.feedback import seen
+from fullrank.data.outside import OutsideLists
 from fullrank.errors import DataError, ParameterError
+from fullrank.evaluation.cases import Cases
 from fullrank.evaluation.rank import rank
 from fullrank.evaluation.result import evaluate
 from fullrank.evaluation.top import TopN
@@ -59,7 +62,7 @@ def measure(
     except (DataError, ParameterError) as error:  # a full disk or a lock is no fault of the model
         failed = str(error)
     part = Part(
-        name, recipe, ranks, failed, tuned, seconds=seconds, **_look(setting, ranks, lists),
+        name, recipe, ranks, failed, tuned, seconds=seconds, **_look(setting, ranks, lists, lists),
         truth=_on_the_truth(setting, model) if model is not None and ranks is not None else {},
         fed=describe_fed(recipe, seen(setting.split.train)) if ranks is not None else "",
     )  # fmt: skip
@@ -90,7 +93,7 @@ def _measure_outside(
     if setting.strict and warnings:
         raise DataError(f"{name}: {warnings[0]}.")
     part = Part(
-        name, stands, ranks, failed, seconds=seconds, **_look(setting, ranks, lists), truth=truth,
+        name, stands, ranks, failed, seconds=seconds, **_look(setting, ranks, lists, given), truth=truth,
         fed=fed_outside(given) if ranks is not None else "", warnings=warnings,
     )  # fmt: skip
     fitted = given if isinstance(given, Model) and not failed and type(given.recipe) in RECIPES.values() else None
@@ -99,14 +102,20 @@ def _measure_outside(
     return part, fitted
 
 
-def _look(setting: Setting, ranks: Ranks | None, lists: TopN | None) -> dict[str, Any]:
-    """What is kept of the lists of a model, and who of the cases is new."""
+def _look(setting: Setting, ranks: Ranks | None, lists: TopN | None, given: Any) -> dict[str, Any]:
+    """What is kept of the lists of a model, which were `given` or are its best, and who of the cases is new."""
     if ranks is None:
         return {}
-    if lists is None:
+    judged = setting.judged
+    if lists is None or not isinstance(judged, Cases):
         return {"new": setting.new}
-    measures = measure_lists(lists.item, setting.split.train, setting.similarity)
-    return {"new": setting.new, "lists": examples.pick(lists, setting.people), "measures": measures}
+    counted = given if isinstance(given, OutsideLists) else lists
+    return {
+        "new": setting.new,
+        "lists": examples.pick(lists, setting.people),
+        "measures": measure_lists(lists.item, setting.split.train, setting.similarity),
+        "libraries": count_as(setting.libraries, counted, judged, ranks, setting.metrics),
+    }
 
 
 def _training(recipe: AnyRecipe, name: str, store: Store | None, steps: Steps) -> TrainingOptions:

@@ -14,6 +14,7 @@ import numpy as np
 from fullrank._version import __version__
 from fullrank.arrays import Bools
 from fullrank.comparison import defaults, examples
+from fullrank.comparison.libraries import check_libraries
 from fullrank.comparison.lists import LENGTH
 from fullrank.comparison.provenance import fingerprint_of_split
 from fullrank.comparison.splits import parse_split
@@ -59,6 +60,7 @@ class Setting:
     chosen_on: Split[Any] | None = None  # the same with a validation part, where the data came with one
     attributes: Sequence[Sequence[str]] = field(default=(), repr=False)  # words of every item, by code
     strict: bool = False  # irregular lists and leaks are refused
+    libraries: tuple[str, ...] = ()  # as which lists are counted too
 
     @property
     def suits(self) -> dict[str, float | None]:
@@ -138,7 +140,8 @@ class Setting:
         """The same for comparisons in which a model would be measured the same."""
         text = (
             f"{__version__} {fingerprint_of_split(self.split)} {self.relevant} {self.exclude} {self.seed} "
-            f"{self.truth is not None} {','.join(map(str, self.metrics)) if self.truth else ''} {self.attributes}"
+            f"{self.truth is not None} {','.join(map(str, self.metrics)) if self.truth else ''} {self.attributes} "
+            f"{self.libraries} {','.join(map(str, self.metrics)) if self.libraries else ''}"
         )
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -161,6 +164,7 @@ def make_setting(
     attributes: Words = (),
     truth: Truth | None = None,
     strict: bool = False,
+    libraries: Sequence[str] = (),
 ) -> Setting:
     """The setting that is meant, with defaults by the kind of feedback where nothing is said."""
     parts = data if isinstance(data, Split) else None
@@ -183,7 +187,7 @@ def make_setting(
         whole if parts is None else _whole(parts), kind, made, cut, threshold, chosen,
         None if made.overlaps else exclude, seed, named, truth,
         parts if parts is not None and parts.valid is not None else None, order_words(attributes, made.train.items),
-        strict,
+        strict, check_libraries(libraries),
     )  # fmt: skip
 
 

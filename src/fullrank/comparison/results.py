@@ -69,6 +69,23 @@ class ListMeasures:
 
 
 @dataclass(frozen=True)
+class LibraryCount:
+    """What another library would say of the same lists, by one of its measures, and our nearest.
+
+    `checked` is the package and version it was held to, `value` None where the library ends with an error on such
+    lists, `our_value` None where the lists leave it open; `sentence` tells how they differ, if they do.
+    """
+
+    library: str
+    checked: str | None
+    measure: str
+    value: float | None
+    ours: str
+    our_value: float | None
+    sentence: str
+
+
+@dataclass(frozen=True)
 class ModelSummary:
     """One model: how it was made, what every metric says, where it puts relevant items, how long it took."""
 
@@ -84,6 +101,7 @@ class ModelSummary:
     curve: tuple[tuple[float, float], ...]  # TOPK: share of the catalogue, share of relevant items found there
     histogram: Positions | None
     lists: ListMeasures | None  # None where it failed, and where there are no lists: in sessions and preferences
+    libraries: tuple[LibraryCount, ...]  # its lists as other libraries count them, where that was asked for
     tuned: TuningSummary | None
     seconds: Mapping[str, float]  # of "tune", "fit" and "rank"
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from fullrank.arrays import Bools
 from fullrank.comparison.outside import Outside
-from fullrank.comparison.results import ListMeasures, as_plain
+from fullrank.comparison.results import LibraryCount, ListMeasures, as_plain
 from fullrank.models.files import load, save
 from fullrank.models.kinds.model import Model
 from fullrank.models.recipes import RECIPES
@@ -40,6 +40,7 @@ class Part:
     truth: dict[str, float] = field(default_factory=dict)  # means on the complete truth, where that is known
     fed: str = ""  # what it learned from
     warnings: tuple[str, ...] = ()  # why its numbers are not to be trusted
+    libraries: tuple[LibraryCount, ...] = ()  # its lists as other libraries count them
     new: Bools | None = None  # the cases of people of whom there is nothing to learn from
     seconds: dict[str, float] = field(default_factory=dict)
 
@@ -76,7 +77,7 @@ class Store:
             "key": self._key_of(given), "recipe": recipe_to_json(part.recipe, KEPT), "failed": part.failed,
             "tuned": None if part.tuned is None else part.tuned.to_json(),
             "lists": part.lists, "measures": as_plain(part.measures), "truth": part.truth, "fed": part.fed,
-            "warnings": list(part.warnings), "seconds": part.seconds,
+            "warnings": list(part.warnings), "libraries": as_plain(part.libraries), "seconds": part.seconds,
         }  # fmt: skip
         if part.ranks is not None:
             columns = {name: getattr(part.ranks, name) for name in ("start", *COLUMNS)} | {"new": part.new}
@@ -118,6 +119,7 @@ class Store:
             ranks = Ranks(**columns, about=About(**about))
         tuned, measures = kept.pop("tuned"), kept.pop("measures")
         kept["warnings"] = tuple(kept["warnings"])
+        kept["libraries"] = tuple(LibraryCount(**row) for row in kept["libraries"])
         summary = None if tuned is None else TuningSummary.from_json(tuned)
         look = None if measures is None else ListMeasures(**measures)
         return key, Part(name, recipe_from_json(recipe, KEPT), ranks, tuned=summary, measures=look, new=new, **kept)

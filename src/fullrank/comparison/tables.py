@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
-from fullrank.comparison.results import Estimate, ModelSummary, Results
+from fullrank.comparison.results import Estimate, LibraryCount, ModelSummary, Results
 from fullrank.runtime.formatting import NOTHING
 
 MARK = "†"
@@ -34,7 +35,7 @@ def text(results: Results, width: int = 100) -> str:
     blocks = [
         "\n".join(_aligned([[row[i] for i in some] for row in (head, *rows)])) for some in _fitting(head, rows, width)
     ]
-    return "\n\n".join([*(blocks if rows else []), "\n".join(_below(results))])
+    return "\n\n".join([*(blocks if rows else []), *counted_elsewhere(results), "\n".join(_below(results))])
 
 
 def markdown(results: Results) -> str:
@@ -134,6 +135,54 @@ def _cell(value: Estimate, places: int, style: str, around: str, group: str) -> 
     elif value.low is not None and value.high is not None:
         cell += around.format(f"[{number(value.low, places)}, {number(value.high, places)}]")
     return cell + (group.format(value.group) if value.group else "")
+
+
+class Elsewhere(NamedTuple):
+    """A model's lists as one library counts them: what is to be told of all its measures, and the measures."""
+
+    model: str
+    library: str
+    common: list[str]
+    rows: list[tuple[str, str, str, str]]  # its measure and value, ours, what is different
+
+    @property
+    def title(self) -> str:
+        """What stands above."""
+        return f"{self.model} as {self.library}, beside ours"
+
+
+def elsewhere(results: Results) -> list[Elsewhere]:
+    """The lists of all models as other libraries count them."""
+    return [
+        _counted(model.name, [row for row in model.libraries if row.library == library])
+        for model in ranked(results)
+        for library in dict.fromkeys(row.library for row in model.libraries)
+    ]
+
+
+def _counted(model: str, counts: Sequence[LibraryCount]) -> Elsewhere:
+    told = [row.sentence.split("; ") for row in counts if row.value is not None and row.sentence]
+    common = [part for part in (told[0] if told else []) if all(part in parts for parts in told)]
+    common = common if len(told) > 1 else []
+    by = counts[0].checked or "by its documentation, not run"
+    rows = [
+        (
+            row.measure, number(row.value, 4), f"{row.ours} {number(row.our_value, 4)}",
+            "; ".join(part for part in row.sentence.split("; ") if part not in common),
+        )
+        for row in counts
+    ]  # fmt: skip
+    return Elsewhere(model, f"{counts[0].library} counts ({by})", common, rows)
+
+
+def counted_elsewhere(results: Results) -> list[str]:
+    """The same for a terminal, a block for each."""
+    return [
+        "\n".join(
+            [f"{one.title}:", *_aligned([["", *row] for row in one.rows]), *(f"  all: {part}" for part in one.common)]
+        )
+        for one in elsewhere(results)
+    ]
 
 
 def _fitting(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[list[int]]:

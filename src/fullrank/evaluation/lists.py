@@ -1,8 +1,8 @@
 """Anybody's lists, ranked like a model: the same cases, the same candidates, and nobody is dropped.
 
 - A person without a list stays in: nothing relevant was shown.
-- An item that is in a list twice, or that the person has already, is taken out, and what follows moves up.
-- An item outside the catalogue keeps its place and hits nothing.
+- An item that is in a list twice, that the person has already, or that is not in the catalogue is taken out: it is no
+  candidate. What follows moves up, the list is shorter, and what would have come up from below it stays open.
 - Equal scores are ties, as everywhere; ranks are taken as they are.
 
 All of it is counted in `About.irregular`. What a list does not say stays open: see `fullrank.evaluation.bounds`.
@@ -27,11 +27,11 @@ UNKNOWN_PEOPLE = "people who are not in the data: their lists are not used"
 WITHOUT = "people without a list: nothing relevant was shown to them"
 TWICE = "items that were in the list already: taken out"
 SEEN = "items that the person has already: taken out"
-OUTSIDE = "items outside the catalogue: they keep their place and hit nothing"
+OUTSIDE = "items outside the catalogue: taken out"
 
 
 class Rows(NamedTuple):
-    """The rows of lists that are judged, by case and best first; items outside the catalogue are -1."""
+    """The rows of lists that are judged, by case and best first."""
 
     case: Ints
     item: Codes
@@ -76,10 +76,9 @@ def _count(rows: Rows, cases: Cases, pool: Ints) -> dict[str, Any]:
     last = _unlisted_order(cases, whose, unlisted)
     so_far = np.arange(len(last)) - np.searchsorted(whose[last], whose[last])
     higher[last] = (found[start[1:]] - found[start[:-1]])[whose[last]] + so_far
-    above = np.minimum(above, pool[whose])  # what is outside the catalogue may be above, and is not in the pool
     return {
-        "above": above, "tied": np.minimum(tied, pool[whose] - above), "relevant_above": higher,
-        "unlisted": unlisted, "listed": np.minimum(wrong[start[1:]] - wrong[start[:-1]], pool),
+        "above": above, "tied": tied, "relevant_above": higher, "unlisted": unlisted,
+        "listed": wrong[start[1:]] - wrong[start[:-1]],
     }  # fmt: skip
 
 
@@ -91,10 +90,8 @@ def _unlisted_order(cases: Cases, whose: Ints, unlisted: Bools) -> Ints:
 
 
 def top_lists(lists: OutsideLists, cases: Cases, n: int) -> TopN:
-    """The first n items of the list of every case, without those outside the catalogue."""
-    rows, _, _ = judged_rows(lists, cases, hidden_keys(cases))
-    known = rows.item >= 0
-    case, item, score = (column[known] for column in rows)
+    """The first n items of the list of every case."""
+    (case, item, score), _, _ = judged_rows(lists, cases, hidden_keys(cases))
     place = np.arange(len(case)) - np.searchsorted(case, case)
     best, worth = np.full((len(cases), n), -1, dtype=np.int32), np.zeros((len(cases), n))
     inside = place < n
@@ -114,12 +111,13 @@ def judged_rows(lists: OutsideLists, cases: Cases, hidden: Ints) -> tuple[Rows, 
     order = np.argsort(np.where(case < 0, len(cases), case), kind="stable")[: int((case >= 0).sum())]
     rows = Rows(case[order], item[lists.item][order], lists.score[order])
     twice = _repeated(rows.case, lists.item[order])
-    seen = ~twice & _among(_keys(rows, cases), hidden) & (_held_rows(rows, cases) < 0)
-    kept = ~(twice | seen)
+    outside = ~twice & (rows.item < 0)
+    seen = ~twice & ~outside & _among(_keys(rows, cases), hidden) & (_held_rows(rows, cases) < 0)
+    kept = ~(twice | seen | outside)
     there = np.bincount(rows.case, minlength=len(cases)) > 0
     counts = {
         UNKNOWN_PEOPLE: int((user < 0).sum()), WITHOUT: int((~there).sum()), TWICE: int(twice.sum()),
-        SEEN: int(seen.sum()), OUTSIDE: int((kept & (rows.item < 0)).sum()),
+        SEEN: int(seen.sum()), OUTSIDE: int(outside.sum()),
     }  # fmt: skip
     shortened = np.bincount(rows.case[~kept], minlength=len(cases)) > 0
     some = {what: n for what, n in counts.items() if n}

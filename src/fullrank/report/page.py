@@ -14,7 +14,7 @@ from textwrap import dedent
 from typing import Any, NamedTuple
 
 from fullrank.comparison.results import Estimate, Results, as_plain
-from fullrank.comparison.tables import BOUNDS, GROUPS, MARK, UNBIASED, decimals, leaders, ranked
+from fullrank.comparison.tables import BOUNDS, GROUPS, MARK, UNBIASED, decimals, elsewhere, leaders, ranked
 from fullrank.comparison.tables import number as fixed
 from fullrank.report import charts, data_charts, trust_charts
 from fullrank.report.fairness import feeding, people_table
@@ -58,6 +58,7 @@ def render(results: Results) -> str:
         table=_table(results),
         lists=list_table(results),
         feeding=feeding(results),
+        elsewhere=elsewhere(results),
         people=people_table(results),
         models=charts.models_of(results),
         bounded=any(cell.bounds for line in _table(results) for cell in line.cells),
