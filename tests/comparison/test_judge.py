@@ -206,7 +206,7 @@ def test_the_same_lists_as_others_count_them(tmp_path: Path) -> None:
     for measure in ("P_10", "map_cut_10", "ndcg_cut_10", "recip_rank"):
         assert rows[measure].value == pytest.approx(np.mean([values[measure] for values in wanted.values()]), abs=1e-12)
     assert rows["ndcg_cut_10"].our_value == means(found, "mine")["ndcg@10"]
-    assert rows["map_cut_10"].sentence == "divides by all relevant items, ours by min(10, relevant items)"
+    assert rows["map_cut_10"].sentence.startswith("divides by all relevant items, ours by min(10, relevant items)")
     again = compare(SPLIT, {"mine": lists}, relevant=4, metrics=METRICS, libraries=["trec_eval"], out=tmp_path / "one")
     assert again.results.models[0].libraries == found.results.models[0].libraries
     with pytest.raises(ParameterError, match="'trec' is no library whose counting is known"):
