@@ -63,6 +63,8 @@ def test_what_lists_leave_open_is_decided_by_nobody(mixed: Comparison) -> None:
     assert (opened.note, opened.adjusted) == (OPEN, 1.0)
     assert opened.low < 0 < opened.high
     assert pairs["recall@10", "fitted", "lists"].difference == 0.0
+    frame = mixed.to_frame().filter(pl.col("least").is_not_null())
+    assert frame.select("model", "metric").rows() == [("lists", "auc")]
     text = str(mixed)
     assert " to " in text
     assert "what they leave open" in text
@@ -220,3 +222,43 @@ def test_models_are_counted_by_their_lists() -> None:
     assert {row.library for model in found.results.models for row in model.libraries} == {"ranx"}
     text = str(found)
     assert "fitted as ranx counts (ranx 0.3.21), beside ours:" in text
+
+
+def test_every_fault_of_an_evaluation_is_told(tmp_path: Path) -> None:
+    """FAULTS E1 to E9, all in two small files and a list."""
+    (tmp_path / "train.csv").write_text("user,item\n1,1\n1,2\n2,1\n3,3\n")
+    (tmp_path / "after.csv").write_text("user,item\n1,3\n1,3\n1,9\n2,2\n4,1\n3,3\n")  # E8 1,3; E6 item 9; E7 3,3
+    (tmp_path / "lists.csv").write_text(
+        "user,item,score\n1,3,1\n1,4,1\n1,3,1\n1,1,1\n2,77,5\n2,2,4\n5,1,1\n"
+    )  # E1 ties; E9 3 twice; 1 is seen; 77 is outside; 4 and 3 without a list; 5 is nobody; 4 is outside as well
+    found = judge(
+        tmp_path / "after.csv", {"mine": tmp_path / "lists.csv"}, train=tmp_path / "train.csv", metrics=["recall@2"]
+    )
+    said = " ".join(caveat.text for caveat in found.results.trust)
+    for part in (
+        "1 people who are not in the data", "2 people without a list", "1 items that were in the list already",
+        "1 items that the person has already", "2 items outside the catalogue",
+        "20% of what is relevant are items without any training data", "1 held-out items are among the excluded ones",
+    ):  # fmt: skip
+        assert part in said, (part, said)
+    # 1: item 3 of two, alone in the list; 2: item 2 moves up; 4 and 3 have no list
+    assert means(found, "mine") == {"recall@2": pytest.approx((1 / 2 + 1 + 0 + 0) / 4)}
+    assert found.results.data.description is not None
+    with pytest.raises(DataError, match=r"1 of 5 held-out rows are in the training data too \(leak\)"):
+        judge(tmp_path / "after.csv", {"mine": tmp_path / "lists.csv"}, train=tmp_path / "train.csv", strict=True)
+    (tmp_path / "nan.csv").write_text("user,item,score\n1,3,nan\n")
+    with pytest.raises(DataError, match=r"nan\.csv:2: score contains NaN"):  # E2
+        judge(tmp_path / "after.csv", {"mine": tmp_path / "nan.csv"})
+    for cut in ("recall@0", "recall@-1", "recall@2.5"):  # E5
+        with pytest.raises(ParameterError):
+            judge(tmp_path / "after.csv", {"mine": tmp_path / "lists.csv"}, metrics=[cut])
+    longer = judge(tmp_path / "after.csv", {"mine": tmp_path / "lists.csv"}, metrics=["recall@100"])
+    assert means(longer, "mine")["recall@100"] is not None
+
+
+def test_anything_that_scores_is_judged() -> None:
+    users, items = IALS.users, IALS.items
+    whole = IALS.item_vectors.exact(IALS.people(np.arange(SPLIT.train.n_users, dtype=np.int32)))
+    found = compare(SPLIT, {"pair": (users, items), "array": whole}, relevant=4, metrics=METRICS)
+    assert means(found, "pair") == means(found, "array")
+    assert {model.fed for model in found.results.models} == {"trained elsewhere: what it learned from is not known"}

@@ -128,6 +128,8 @@ def compare(
         recipes = defaults.recipes(setting.kind, setting.split.train, setting.cut, repeat=setting.split.overlaps)
     named = name_recipes(recipes, setting.suits)
     _ = setting.judged  # nothing to judge is told before anything is fitted
+    if strict:
+        setting.check_leaks()
     folder = None if out is None else output_folder(Path(out))
     if folder is not None and not overwrite:
         _check_same(folder, setting)

@@ -54,17 +54,30 @@ class Comparison:
         return self.store.model(name)
 
     def to_frame(self) -> pl.DataFrame:
-        """A row for every model and metric: mean, 95% interval, and the letters of what cannot be told apart."""
+        """A row for every model and metric: mean, 95% interval, and the letters of what cannot be told apart.
+
+        `least` and `most` are the bounds of what lists leave open, null where nothing is.
+        """
         import polars as pl
 
         rows = [
-            (model.name, metric.name, value.mean, value.low, value.high, value.group, metric.unbiased)
+            (
+                model.name,
+                metric.name,
+                value.mean,
+                value.low,
+                value.high,
+                value.group,
+                metric.unbiased,
+                *(value.bounds or (None, None)),
+            )
             for model in self.results.models
             for metric in self.results.metrics
             if (value := model.metrics.get(metric.name)) is not None
         ]
         kinds: dict[str, Any] = dict.fromkeys(("model", "metric"), pl.String)
         kinds |= dict.fromkeys(("mean", "low", "high"), pl.Float64) | {"group": pl.String, "unbiased": pl.Boolean}
+        kinds |= dict.fromkeys(("least", "most"), pl.Float64)
         return pl.DataFrame(rows, schema=kinds, orient="row")
 
     def to_json(self) -> dict[str, Any]:

@@ -82,6 +82,18 @@ class Setting:
             raise DataError(f"none of {len(offers):,} held-out sessions has an order; hold out more.")
         return offers.where(some)
 
+    def check_leaks(self) -> None:
+        """Refuse held-out rows that are in the training data too, unless people may take an item again."""
+        train, held_out = self.split.train, self.split.held_out
+        if self.split.overlaps or not isinstance(held_out, Interactions):
+            return
+        leaked = int(np.isin(_pairs(held_out), _pairs(train)).sum())
+        if leaked:
+            raise DataError(
+                f"{leaked:,} of {len(held_out):,} held-out rows are in the training data too (leak); take them out of "
+                "one, or judge without --strict (strict=False), where they are told."
+            )
+
     @cached_property
     def new(self) -> Bools:
         """The cases of people of whom there is nothing to learn from."""

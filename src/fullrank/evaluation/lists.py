@@ -50,11 +50,18 @@ def rank_lists(lists: OutsideLists, cases: Cases, *, name: str = "lists", strict
     pool, leaks = count_pools(cases, hidden)
     counted = _count(rows, cases, pool)
     about = about_ranks(name, cases, leaks)
-    notes = (*about.notes, *lists.intake.doubts)
+    notes = (*about.notes, *lists.intake.doubts, *_note_others(lists, cases))
     return Ranks(
         start=cases.start, pool=pool, **counted, item=cases.item, user=cases.user, grade=cases.grade,
         shortened=shortened, about=replace(about, longest=lists.longest, irregular=irregular, notes=notes),
     )  # fmt: skip
+
+
+def _note_others(lists: OutsideLists, cases: Cases) -> tuple[str, ...]:
+    """That some people have a list and are not judged, since nothing relevant of theirs was held out."""
+    user = match(lists.users, cases.users)
+    others = int((~np.isin(user[user >= 0], cases.user)).sum())
+    return (f"{others:,} people with a list are not judged: nothing relevant of theirs was held out",) if others else ()
 
 
 def _count(rows: Rows, cases: Cases, pool: Ints) -> dict[str, Any]:
