@@ -157,14 +157,17 @@ def _sampled_row(
     raw: ConsistencyRow, mended: ConsistencyRow, certain: set[tuple[str, str]], seen_in: str
 ) -> SampledRow:
     turned, still = (_turned(raw.exact, row.mean, certain) for row in (raw, mended))
-    agreement = {
-        name: number(float(np.nanmean(list(row.agreement.values()))) if row.agreement else np.nan)
-        for name, row in (("sampled", raw), ("corrected", mended))
-    }
+    agreement = {name: _mean_agreement(row) for name, row in (("sampled", raw), ("corrected", mended))}
     return SampledRow(
         raw.metric, raw.exact, raw.mean, mended.mean, agreement, len(turned),
         seen_in + _sentence(raw.metric, len(certain), turned, still),
     )  # fmt: skip
+
+
+def _mean_agreement(row: ConsistencyRow) -> float | None:
+    """Over the pairs of models that have an order; None where none has."""
+    known = [share for share in row.agreement.values() if not np.isnan(share)]
+    return float(np.mean(known)) if known else None
 
 
 def _turned(exact: Mapping[str, float], means: Mapping[str, float], certain: set[tuple[str, str]]) -> list[str]:
