@@ -67,7 +67,7 @@ def test_a_damaged_file_is_refused_in_one_sentence(change: dict[str, Any], messa
 def test_a_frame_has_a_row_for_every_model_and_metric() -> None:
     comparison = Comparison(Results.from_json(results(models=2)))
     frame = comparison.to_frame()
-    assert frame.columns == ["model", "metric", "mean", "low", "high", "group", "unbiased"]
+    assert frame.columns == ["model", "metric", "mean", "low", "high", "group", "unbiased", "least", "most"]
     assert frame.height == 2 * 5  # the one that failed has none
     row = frame.filter((pl.col("model") == "AllRank") & (pl.col("metric") == "auc")).row(0, named=True)
     assert (row["mean"], row["group"], row["unbiased"]) == (0.921, "a", False)
