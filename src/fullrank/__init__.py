@@ -14,7 +14,7 @@ from fullrank.runtime.threads import threads
 # what people did
 from fullrank.data import Attributes, Events, Graded, Ids, Intake, Interactions, Preferences
 from fullrank.data import as_graded, as_interactions, describe, relevance_classes
-from fullrank.data import read, read_attributes, read_events, read_preferences, read_sessions, write
+from fullrank.data import read, read_attributes, read_events, read_ids, read_preferences, read_sessions, write
 from fullrank.data import simulate, sources
 from fullrank.data.split import Split, by_time, densify, folds, halved, held_out_users, holdout, leave_last, repetitions
 
@@ -27,7 +27,8 @@ from fullrank.models import GaussianRank, HistoryBPR, RankLoss, SoftmaxNegatives
 from fullrank.models import OrdRec, RSVD, SVDpp
 from fullrank.models import CCF, OpportunityCost, PostFiltered, PreFiltered, SessionCost
 from fullrank.models import load, save
-from fullrank.recommending import recommend, update
+from fullrank.recommending import Recommendations, Recommended, Rules, recommend, write_recommendations
+from fullrank.recommending import Price, price, update
 
 # where what was held out stands, and what that is worth
 from fullrank.ranks import Ranks
@@ -46,7 +47,8 @@ __all__ = [
     "__version__", "FullrankError", "threads",
     "Attributes", "Events", "Graded", "Ids", "Intake", "Interactions", "Preferences",
     "as_graded", "as_interactions", "describe", "relevance_classes",
-    "read", "read_attributes", "read_events", "read_preferences", "read_sessions", "write", "simulate", "sources",
+    "read", "read_attributes", "read_events", "read_ids", "read_preferences", "read_sessions", "write",
+    "simulate", "sources",
     "Split", "by_time", "densify", "folds", "halved", "held_out_users", "holdout", "leave_last", "repetitions",
     "IterativeRecipe", "Model", "Recipe",
     "Bestseller", "PersonalFrequency", "EASE", "ItemCF", "RecentItemCF",
@@ -54,7 +56,8 @@ __all__ = [
     "BPR", "MFADG", "MFAUC",
     "GaussianRank", "HistoryBPR", "RankLoss", "SoftmaxNegatives", "SquaredNegatives", "OrdRec", "RSVD", "SVDpp",
     "CCF", "OpportunityCost", "PostFiltered", "PreFiltered", "SessionCost",
-    "load", "save", "recommend", "update",
+    "load", "save",
+    "Recommendations", "Recommended", "Rules", "recommend", "write_recommendations", "Price", "price", "update",
     "Ranks", "metrics", "Everything", "Offered", "Sampled", "TopN", "cases_of", "rank", "rank_and_top", "top",
     "Result", "evaluate", "bias_variance", "constrained", "corrected", "least_squares", "rank_estimate",
     "Comparison", "compare", "merge", "Tuned", "tune", "write_report",

@@ -12,6 +12,7 @@ from fullrank.data.interactions import Interactions
 from fullrank.data.preferences import Preferences
 from fullrank.data.read import read, read_events, read_preferences, read_sessions
 from fullrank.data.read_attributes import read_attributes
+from fullrank.data.read_ids import read_ids
 from fullrank.data.write import write
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "read",
     "read_attributes",
     "read_events",
+    "read_ids",
     "read_preferences",
     "read_sessions",
     "relevance_classes",

@@ -1,9 +1,22 @@
 """Lists for people, and new feedback taken into fitted models."""
 
-from fullrank.recommending.recommend import recommend
+from fullrank.recommending.diversify import Diversify
+from fullrank.recommending.price import Price, price
+from fullrank.recommending.recommend import Recommended, recommend
+from fullrank.recommending.recommendations import Recommendations
+from fullrank.recommending.rules import Rules
 from fullrank.recommending.update import update
+from fullrank.recommending.writing import Written, write_recommendations
 
 __all__ = [
+    "Diversify",
+    "Price",
+    "Recommendations",
+    "Recommended",
+    "Rules",
+    "Written",
+    "price",
     "recommend",
     "update",
+    "write_recommendations",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,11 @@ from fullrank.errors import DataError, ParameterError, check_integer
 from fullrank.kernels.near import Near
 from fullrank.models.kinds.item_scores import ItemScores
 from fullrank.models.kinds.linear import Linear, exact_scores_of, exact_scores_of_newcomer, exactly, held_scores
-from fullrank.models.kinds.model import Model
+from fullrank.models.kinds.model import Model, checked_history
+from fullrank.recommending.batch import GROWTH, Lists, take_places
+from fullrank.recommending.candidates import Candidates, find_candidates
+from fullrank.recommending.recommendations import Recommendations, recommend_many
+from fullrank.recommending.rules import Rules
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,11 +27,15 @@ History: TypeAlias = Mapping[Name, float] | Iterable[Name]  # items with values,
 
 
 class Recommended(NamedTuple):
-    """Items, best first, with their scores; `fallback` is "popular" where nothing is known of the person."""
+    """Items, best first, with their scores; `fallback` is "popular" where nothing is known of the person.
+
+    `notes` say what became of rules: which ids are unknown, how many items are left.
+    """
 
     items: list[Name]
     scores: list[float]
     fallback: str = ""
+    notes: tuple[str, ...] = ()
 
     def to_frame(self) -> pl.DataFrame:
         """A row per item: rank (from 1), item, score.
@@ -44,33 +52,119 @@ class Recommended(NamedTuple):
         })  # fmt: skip
 
 
+@overload
+def recommend(
+    model: Model, user: Name | None = ..., *, users: None = ..., history: History | None = ..., n: int = ...,
+    exclude: Iterable[Name] = ..., only: Iterable[Name] | None = ..., repeat: bool = ..., rules: Rules | None = ...,
+) -> Recommended: ...  # fmt: skip
+@overload
+def recommend(
+    model: Model, user: None = ..., *, users: Iterable[Name] | Literal["all"], history: None = ..., n: int = ...,
+    exclude: Iterable[Name] = ..., only: Iterable[Name] | None = ..., repeat: bool = ..., rules: Rules | None = ...,
+) -> Recommendations: ...  # fmt: skip
 def recommend(
     model: Model,
     user: Name | None = None,
     *,
+    users: Iterable[Name] | Literal["all"] | None = None,
     history: History | None = None,
     n: int = 10,
-    exclude: Literal["seen"] | Iterable[Name] | None = "seen",
+    exclude: Iterable[Name] = (),
     only: Iterable[Name] | None = None,
-) -> Recommended:
-    """The n best items for a user of the training data, or for somebody with this history.
+    repeat: bool = False,
+    rules: Rules | None = None,
+) -> Recommended | Recommendations:
+    """The n best items for a user of the training data, for many of them, or for somebody with this history.
 
-    Without the items they have seen (`exclude="seen"`), without those named, or with everything (None); `only`
-    chooses among these items. Somebody unknown gets what is popular, and so does somebody for whom all scores are
-    equal; the result says so. Of equal scores the more popular item is first. In a history of items without values
+    Without the items they have seen. Somebody unknown gets what is popular, and so does somebody for whom all scores
+    are equal; the result says so. Of equal scores the more popular item is first. In a history of items without values
     each is taken as liked; to models for which order counts (RecentItemCF) the last given is the latest.
+
+    Parameters
+    ----------
+    model
+        A fitted model.
+    user
+        One person, by name.
+    users
+        Many people, by their names, or "all" of the training data: the result is `Recommendations`, with `to_frame()`.
+    history
+        Somebody new: items they had, or a dict from items to values.
+    n
+        How many items a list has; fewer where there are no more.
+    exclude
+        Items that are left out as well.
+    only
+        Choose among these items.
+    repeat
+        Whether people may get what they have seen.
+    rules
+        All rules there are, `exclude`, `only` and `repeat` among them, as one value.
     """
     check_integer("n", n, 1)
-    if (user is None) == (history is None):
-        raise ParameterError("recommend needs either a user or a history.")
+    if sum(one is not None for one in (user, users, history)) != 1:
+        raise ParameterError("recommend needs either a user or a history, or several users.")
+    short = bool(exclude) or only is not None or repeat or exclude is None
+    if rules is not None and short:
+        raise ParameterError("give exclude, only and repeat inside of rules: recommend(..., rules=Rules(exclude=...)).")
+    plain = rules is None and not short
+    candidates = None if plain else find_candidates(model, rules or Rules(exclude=exclude, only=only, repeat=repeat))
+    if users is not None:
+        return recommend_many(candidates or find_candidates(model, Rules()), users, n)
+    return _recommend_one(model, candidates, user, history, n)
+
+
+def _recommend_one(
+    model: Model, candidates: Candidates | None, user: Name | None, history: History | None, n: int
+) -> Recommended:
+    """A list for one person: a product of one row."""
     (scores, near), seen, fallback = _scores(model, user, history)
-    ids = model.train.items
-    hidden = _hidden(ids, seen, exclude, only)
-    best, worth = _best(scores, near, hidden, min(n, len(ids) - len(hidden)), model.train.popularity_order)
-    if not fallback and len(worth) > 1 and worth[0] == worth[-1] and _all_equal(scores, near, hidden):
-        fallback = "popular"
-        worth = model.train.popularity[best].astype(np.float64)
-    return Recommended([ids.name(int(code)) for code in best], worth.tolist(), fallback)
+    hidden = seen if candidates is None else _hidden(candidates, user, seen)
+
+    def look(wide: int) -> Lists:
+        """The best of all, as many as that; by popularity where all scores are equal."""
+        there = min(wide, model.train.n_items - len(hidden))
+        best, worth = _best(scores, near, hidden, there, model.train.popularity_order)
+        flat = not fallback and there > 1 and worth[0] == worth[-1] and _all_equal(scores, near, hidden)
+        if flat:
+            worth = model.train.popularity[best].astype(np.float64)
+        return Lists(best[None, :], worth[None, :], np.array([flat or bool(fallback)]))
+
+    if candidates is None or candidates.arranger is None:
+        lists = look(max(n, 2)).cut(n)
+    else:
+        lists = _arrange(candidates, look, _past(candidates, user, history), n)
+    items = [model.train.items.name(int(code)) for code in lists.item[0] if code >= 0]
+    told = "popular" if lists.popular[0] else ""
+    return Recommended(
+        items, lists.score[0, : len(items)].tolist(), told, () if candidates is None else candidates.notes
+    )
+
+
+def _arrange(candidates: Candidates, look: Callable[[int], Lists], past: Codes, n: int) -> Lists:
+    """A list picked from a pool, which grows where quotas leave too few."""
+    assert candidates.arranger is not None
+    wide, had = max(candidates.rules.pool_for(n), 2), (np.array([0, len(past)]), past)
+    while True:
+        pool = look(wide)
+        places = candidates.arranger.pick(pool.item, pool.score, had, n)
+        if not pool.item.shape[1] or places[0, -1] >= 0 or pool.item.shape[1] < wide:
+            return take_places(pool, places) if pool.item.shape[1] else pool
+        wide *= GROWTH
+
+
+def _past(candidates: Candidates, user: Name | None, history: History | None) -> Codes:
+    """What counts of what somebody had, where lists are calibrated by it."""
+    model, nothing = candidates.model, np.zeros(0, dtype=np.int32)
+    if not candidates.calibrated:
+        return nothing
+    if history is not None:
+        codes, values = history_of(history, model.train.items, lambda: model.liked)
+        return checked_history(model, codes, values)[0]
+    if user not in model.train.users:
+        return nothing
+    code = model.train.users.code(user)  # type: ignore[arg-type]
+    return model.positives.item[model.positives.starts[code] : model.positives.starts[code + 1]]
 
 
 def _scores(model: Model, user: Name | None, history: History | None) -> tuple[tuple[Any, Near], Codes, str]:
@@ -104,6 +198,7 @@ def _popular(model: Model) -> tuple[Any, Near]:
 def _all_equal(scores: NDArray[Any], near: Near, hidden: Codes) -> bool:
     """Whether all items that are not hidden have the same canonical score."""
     row = held_scores(scores, near, np.array([0, scores.shape[1]]), np.arange(scores.shape[1], dtype=np.int32))
+    row = row + near.offset[0]
     return float(np.ptp(np.delete(row, hidden))) == 0.0
 
 
@@ -125,19 +220,19 @@ def _room(model: Model) -> Any:
     return lambda kind: np.empty((1, model.train.n_items), dtype=kind)
 
 
-def _hidden(
-    ids: Ids, seen: Codes, exclude: Literal["seen"] | Iterable[Name] | None, only: Iterable[Name] | None
-) -> Codes:
+def _hidden(candidates: Candidates, user: Name | None, seen: Codes) -> Codes:
     """The codes of the items that are not recommended, each once."""
-    out = np.zeros(0, dtype=np.int32)
-    if exclude is not None:
-        out = seen if isinstance(exclude, str) else np.unique(ids.codes(list(exclude)))
-    if only is None:
-        return out
-    allowed = np.zeros(len(ids), dtype=bool)
-    allowed[ids.codes(list(only))] = True
-    allowed[out] = False
-    return np.flatnonzero(~allowed).astype(np.int32)
+    out = ~candidates.left
+    if not candidates.rules.repeat:
+        out[seen] = True
+    if user is not None:
+        who = Ids([user])
+        if candidates.listed(who)[0]:
+            others = np.ones(len(out), dtype=bool)
+            others[candidates.pairs("allow", who)[1]] = False
+            out |= others
+        out[candidates.pairs("deny", who)[1]] = True
+    return np.flatnonzero(out).astype(np.int32)
 
 
 def history_of(history: History, items: Ids, value: Callable[[], float] = lambda: 1.0) -> tuple[Codes, Floats]:
