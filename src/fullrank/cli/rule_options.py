@@ -33,7 +33,7 @@ RULES: dict[str, Any] = {
     "most": Annotated[list[str] | None, typer.Option(help="At most so many of a list with the same value: genre:3.")],
     "diversify": Annotated[str | None, typer.Option(help="mmr:0.3, or calibrated:0.5; :COLUMN says by what.")],
     "pool": Annotated[
-        int | None, typer.Option(help="Candidates that --most and --diversify pick from; 10 n, at least 100.", min=1)
+        int | None, typer.Option(help="Candidates that --diversify picks from; 10 n, at least 100.", min=1)
     ],
 }
 

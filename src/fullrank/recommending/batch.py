@@ -158,6 +158,7 @@ def _pools(request: Request, rows: NDArray[Any], n: int) -> Lists:
     """The n best candidates of everybody, in the codes of the catalogue."""
     found, keep, flat = Lists.empty(len(rows), n), request.candidates.keep, np.zeros(len(rows), dtype=bool)
     known, listed = request.known[rows], request.listed[rows]
+    found.popular[:] = ~known
     for some, scored in ((known & ~listed, request.scored), (~known & ~listed, request.instead)):
         at = np.flatnonzero(some)
         if len(at) and request.candidates.train.n_items:

@@ -73,9 +73,8 @@ class Price:
 
     def __str__(self) -> str:
         width = max(map(len, (*self.metrics, *self.lists)))
-        rows = [
-            f"{self.rules}: {self.changed:,} of {self.people:,} lists of {self.n} change, {self.shorter:,} are shorter"
-        ]
+        said = f"of {self.people:,} lists of {self.n}, {self.changed:,} change and {self.shorter:,} get shorter"
+        rows = [f"{self.rules}: {said}"]
         for name, one in self.metrics.items():
             rows.append(
                 f"{name:<{width}}  {one.without:.4f} -> {one.with_rules:.4f}  {one.difference:+.4f} "

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fullrank.arrays import Array, Codes, Doubles, Ints, frozen, row_blocks
+from fullrank.arrays import Array, Codes, Doubles, Ints, frozen, owned, row_blocks
 from fullrank.data.attributes import Attributes
 from fullrank.data.ids import Ids
 from fullrank.data.years import add_years
@@ -61,10 +61,12 @@ class Arranger:
 
         `past` says what each of these people had: start and items, by row.
         """
-        out = np.empty((len(pools), n), dtype=np.int32)
-        in_parallel(
-            lambda some: self._pick(pools[some], scores[some], past, some, out[some]), row_blocks(len(pools), ROWS)
-        )
+        out, had = np.empty((len(pools), n), dtype=np.int32), (owned(past[0], np.int64), owned(past[1], np.int32))
+
+        def work(some: slice) -> None:
+            self._pick(pools[some], scores[some], had, some, out[some])
+
+        in_parallel(work, row_blocks(len(pools), ROWS))
         return out
 
     def _pick(self, pools: Codes, scores: Doubles, past: tuple[Ints, Codes], some: slice, out: Codes) -> None:

@@ -49,7 +49,8 @@ class Rules:
     #: "mmr:0.3" or "calibrated:0.5": how far lists are made diverse, or like what the person had, from 0 to 1
     #: (see `fullrank.recommending.diversify.Diversify`).
     diversify: str | Diversify | None = None
-    #: Candidates that quotas and `diversify` pick from: the best of the catalogue; at least 10 n and 100 unless given.
+    #: Candidates that `diversify` picks from: the best of the catalogue; 10 n, and at least 100, unless given. Where
+    #: quotas leave too few of them, there are more.
     pool: int | None = None
 
     def __post_init__(self) -> None:
@@ -84,8 +85,10 @@ class Rules:
         return {*self.most, *words_of(self.where or ""), *([] if by is None else [by])}
 
     def pool_for(self, n: int) -> int:
-        """How many candidates a list of n is picked from."""
-        return max(self.pool or max(10 * n, 100), n) if self.arranged else n
+        """How many candidates a list of n is picked from; with quotas alone at first, since more change nothing."""
+        if not self.arranged:
+            return n
+        return max(self.pool or (3 * n if self.diversify is None else max(10 * n, 100)), n)
 
     def digest(self) -> str:
         """The same for the same rules."""

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import IO, Any, NamedTuple, TypeAlias
 
 from fullrank._version import __version__
 from fullrank.data.write import COMPRESS, SEPARATORS, without_formulas
@@ -26,9 +27,6 @@ from fullrank.recommending.rules import Rules
 from fullrank.runtime.atomic import check_writable, locked, write_bytes, write_with
 from fullrank.runtime.output import as_json, output_folder
 from fullrank.runtime.stopping import kept_steps, stop_if_asked
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Progress: TypeAlias = Callable[[int, int], object]  # people done, of how many
 
@@ -198,9 +196,10 @@ def _write_text(out: IO[bytes], parts: Sequence[Path], kind: str, excel_safe: bo
     import polars as pl
 
     for number, part in enumerate(parts):
-        frame: pl.DataFrame = pl.read_ipc(part)
+        frame, text = pl.read_ipc(part), BytesIO()  # a part at a time: how it is compressed depends on nothing else
         frame = without_formulas(frame) if excel_safe else frame
         if kind == ".jsonl":
-            frame.write_ndjson(out)
+            frame.write_ndjson(text)
         else:
-            frame.write_csv(out, separator=SEPARATORS[kind], include_header=number == 0, quote_style="non_numeric")
+            frame.write_csv(text, separator=SEPARATORS[kind], include_header=number == 0, quote_style="non_numeric")
+        out.write(text.getbuffer())
