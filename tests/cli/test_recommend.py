@@ -114,7 +114,9 @@ def test_rules(run: Any, folder: Path) -> None:
         i for i in only if i != 21
     ]
     several = run("--user", 1, "--items", "films.csv", "--diversify", "calibrated:0.5", "--json")
-    assert json.loads(several[1])["notes"] == ["calibrated by genres"]
+    assert json.loads(several[1])["notes"] == [
+        "calibrated by genres; lists are picked from the best 10 n, and at least 100, candidates"
+    ]
 
 
 def test_the_price_of_rules(run: Any) -> None:

@@ -69,7 +69,7 @@ def test_by_vectors() -> None:
         assert len(places) == 5
         assert brute.is_greedy(left[:15], places, worth, lambda places: True)
     assert recommend(model, PEOPLE[0], rules=Rules(diversify="mmr:0.6")).notes == (
-        "items are alike by the model's vectors of them",
+        "items are alike by the model's vectors of them; lists are picked from the best 10 n, and at least 100, candidates",
     )
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Users: TypeAlias = Iterable[Name] | Literal["all"]
 
-PEOPLE = 1 << 14  # whose lists are made together
+PEOPLE = 1 << 13  # whose lists are made together
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -101,6 +101,9 @@ def make_arranger(rules: Rules, model: Model) -> Arranger:
         told = f"items are alike by {'their attributes' if how.by is None else how.by}"
     elif how is not None:
         vectors, told = _vectors(model), "items are alike by the model's vectors of them"
+    if how is not None:
+        best = "best 10 n, and at least 100," if rules.pool is None else f"{rules.pool:,} best"
+        told = f"{told}; lists are picked from the {best} candidates"
     norms = np.sqrt((vectors.astype(np.float64) ** 2).sum(axis=1))
     inverse = np.divide(1.0, norms, out=np.zeros(len(norms)), where=norms > 0)
     return Arranger(quota, limit, how, words, frozen(vectors.view()), frozen(inverse), told)
