@@ -19,7 +19,8 @@ from fullrank.models.least_squares.als import solve
 from fullrank.models.least_squares.ials import IALS
 from fullrank.models.least_squares.rotation import rotate
 from fullrank.recommending.merging import merge
-from fullrank.recommending.recommend import history_of, recommend
+from fullrank.recommending.one import history_of
+from fullrank.recommending.recommend import recommend
 from fullrank.recommending.rules import Rules
 from fullrank.recommending.update import update
 from fullrank.runtime.threads import one_blas_thread

@@ -68,9 +68,8 @@ def test_by_vectors() -> None:
         places = [left.index(DATA.items.code(item)) for item in listed]
         assert len(places) == 5
         assert brute.is_greedy(left[:15], places, worth, lambda places: True)
-    assert recommend(model, PEOPLE[0], rules=Rules(diversify="mmr:0.6")).notes == (
-        "items are alike by the model's vectors of them; lists are picked from the best 10 n, and at least 100, candidates",
-    )
+    (told,) = recommend(model, PEOPLE[0], rules=Rules(diversify="mmr:0.6", pool=30)).notes
+    assert told == "items are alike by the model's vectors of them; lists are picked from the 30 best candidates"
 
 
 def test_an_item_without_a_vector_is_like_nothing() -> None:

@@ -1,8 +1,9 @@
 """Lists for people, and new feedback taken into fitted models."""
 
 from fullrank.recommending.diversify import Diversify
+from fullrank.recommending.one import Recommended
 from fullrank.recommending.price import Price, price
-from fullrank.recommending.recommend import Recommended, recommend
+from fullrank.recommending.recommend import recommend
 from fullrank.recommending.recommendations import Recommendations
 from fullrank.recommending.rules import Rules
 from fullrank.recommending.update import update

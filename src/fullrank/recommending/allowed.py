@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,29 +12,12 @@ from fullrank.errors import DataError
 from fullrank.evaluation.scoring import name_of
 from fullrank.models.kinds.item_scores import ItemScores
 from fullrank.models.kinds.linear import Linear, exact_scores_of, pair_scores
-from fullrank.recommending.candidates import Candidates
+from fullrank.recommending.request import Request, Rows
 
 BLOCK = 64  # people whose rows are scored together, by models without vectors
 
 
-class Asked(Protocol):
-    """What is needed of a request."""
-
-    @property
-    def candidates(self) -> Candidates: ...
-    @property
-    def code(self) -> Codes: ...
-    @property
-    def known(self) -> Bools: ...
-    @property
-    def allowed(self) -> tuple[Ints, Codes]: ...
-    @property
-    def seen(self) -> tuple[Ints, Codes]: ...
-    @property
-    def denied(self) -> tuple[Ints, Codes]: ...
-
-
-def best_allowed(request: Asked, rows: NDArray[Any], n: int) -> tuple[Codes, Doubles, Bools]:
+def best_allowed(request: Request, rows: NDArray[Any], n: int) -> tuple[Codes, Doubles, Bools]:
     """The n best of what these rows are allowed, (rows, n), -1 where there are no more; of equal scores by popularity.
 
     And for whom there are several, all with the same score.
@@ -57,7 +40,7 @@ def best_allowed(request: Asked, rows: NDArray[Any], n: int) -> tuple[Codes, Dou
     return found, worth, (least == most) & (np.bincount(place, minlength=len(rows)) > 1)
 
 
-def _pairs(request: Asked, rows: NDArray[Any]) -> tuple[Ints, Codes]:
+def _pairs(request: Request, rows: NDArray[Any]) -> tuple[Ints, Codes]:
     """Which row (its place among these) may have which items: allowed, left, and not hidden from them."""
     left, keep, items = request.candidates.left, request.candidates.keep, len(request.candidates.left)
     place, item = _flat(request.allowed, rows)
@@ -71,7 +54,7 @@ def _pairs(request: Asked, rows: NDArray[Any]) -> tuple[Ints, Codes]:
     return place[free], item[free]
 
 
-def _flat(lists: tuple[Ints, Codes], rows: NDArray[Any]) -> tuple[Ints, Codes]:
+def _flat(lists: Rows, rows: NDArray[Any]) -> tuple[Ints, Codes]:
     """The entries of these rows, each with the place of its row among them."""
     start, item = lists
     sizes = start[rows + 1] - start[rows]
@@ -80,12 +63,12 @@ def _flat(lists: tuple[Ints, Codes], rows: NDArray[Any]) -> tuple[Ints, Codes]:
     return place, item[entry]
 
 
-def _popular(request: Asked) -> Array:
+def _popular(request: Request) -> Array:
     model = request.candidates.model
     return model.items if isinstance(model, ItemScores) else model.train.popularity.astype(np.float32)
 
 
-def _scores(request: Asked, rows: NDArray[Any], place: Ints, item: Codes) -> Doubles:
+def _scores(request: Request, rows: NDArray[Any], place: Ints, item: Codes) -> Doubles:
     """The canonical scores of pairs (rows[place], item); `place` rises."""
     model: Any = request.candidates.model
     who, row = np.unique(place, return_inverse=True)

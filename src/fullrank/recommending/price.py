@@ -25,9 +25,10 @@ from fullrank.metrics.words import cosine
 from fullrank.models.kinds.linear import Linear
 from fullrank.models.kinds.model import Model
 from fullrank.ranks import Ranks
-from fullrank.recommending.batch import Lists, Request, make_lists
+from fullrank.recommending.batch import Lists, make_lists
 from fullrank.recommending.candidates import Candidates, find_candidates
 from fullrank.recommending.recommendations import blocks
+from fullrank.recommending.request import Request
 from fullrank.recommending.rules import Rules
 
 

@@ -14,8 +14,9 @@ from fullrank.arrays import Bools, Codes, Doubles
 from fullrank.data.ids import Ids, Name, as_names
 from fullrank.data.write import names_of
 from fullrank.errors import ParameterError
-from fullrank.recommending.batch import Lists, Request, make_lists
+from fullrank.recommending.batch import Lists, make_lists
 from fullrank.recommending.candidates import Candidates, tell_unknown
+from fullrank.recommending.request import Request
 
 if TYPE_CHECKING:
     import polars as pl

@@ -20,9 +20,10 @@ from fullrank.errors import FullrankError, LockedError, ParameterError, check_in
 from fullrank.models.kinds.model import Model
 from fullrank.models.recipes import RECIPES
 from fullrank.models.storage.files import digest
-from fullrank.recommending.batch import Lists, Request, make_lists
+from fullrank.recommending.batch import Lists, make_lists
 from fullrank.recommending.candidates import find_candidates
 from fullrank.recommending.recommendations import PEOPLE, Columns, Users, ask, blocks
+from fullrank.recommending.request import Request
 from fullrank.recommending.rules import Rules
 from fullrank.runtime.atomic import check_writable, locked, write_bytes, write_with
 from fullrank.runtime.output import as_json, output_folder
