@@ -58,7 +58,7 @@ kernels += [random.alias_table, ordered_add.add_to_rows, sgd_history.history_gra
 kernels += [als_preferences.cost_users, als_preferences.cost_items, als_preferences.cost_matrices]
 kernels += [als_preferences.run_sums, sgd_preferences.descend_preferences, sgd_preferences.move_items]
 kernels += [sgd_sessions.descend_choices, sgd_sessions.descend_values, sgd_sessions.add_moves]
-kernels += [arranging.take_best, arranging.take_diverse, arranging.take_calibrated]
+kernels += [arranging.find_room, arranging.take_best, arranging.take_diverse, arranging.take_calibrated]
 assert names == list(KERNELS) and all(len(kernel.signatures) == 1 for kernel in kernels)
 kernels += [counting.count_block, topn.top_block, dual.sum_people]  # of two types, like those that follow
 kernels += [sampled_ranks.sample_block, sampled_ranks.sample_pairs_block]
@@ -94,7 +94,7 @@ for how in (None, "mmr:0.5", "mmr:0.5:vectors", "calibrated:0.5"):
 print([len(kernel.signatures) for kernel in kernels])
 """
     done = run(code)
-    assert done.stdout == str([1] * 29 + [2] * 5) + "\n", done.stderr
+    assert done.stdout == str([1] * 30 + [2] * 5) + "\n", done.stderr
 
 
 def test_eight_processes_at_once(tmp_path: Path) -> None:

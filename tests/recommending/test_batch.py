@@ -43,6 +43,7 @@ def test_blocks_and_threads_change_nothing(rules: Rules | None, monkeypatch: pyt
     whole = recommend(MODELS["vectors"], users="all", rules=rules).to_frame()
     monkeypatch.setattr(recommendations, "PEOPLE", 7)
     monkeypatch.setattr("fullrank.recommending.rerank.ROWS", 2)
+    monkeypatch.setattr("fullrank.recommending.batch.CELLS", 60)
     before = fullrank.threads()
     for count in (1, 3):
         fullrank.threads(count)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fullrank import Interactions, Rules, recommend
+from fullrank import Attributes, Interactions, Rules, recommend
 from fullrank.errors import ParameterError
 from fullrank.models.neighbours.itemcf import ItemCF
 from tests.recommending import brute
@@ -66,6 +66,22 @@ def test_tables_of_people_and_items(name: str) -> None:
     both = Rules(allow=table, deny=Interactions.of(*zip(*more, strict=True)), exclude=ITEMS[:4], repeat=True)
     check(name, both, lambda code: code >= 4, allow=pairs, deny=more, repeat=True)
     check(name, Rules(allow=table), n=2, allow=pairs)
+
+
+def test_quotas_that_no_list_can_fill() -> None:
+    """One of each of two kinds: lists of two, and nobody looks through the whole catalogue for a third."""
+    kinds = Attributes(DATA.items, {"kind": tuple("A" if code < 47 else "B" for code in range(50))})
+    for rules in (
+        Rules(most={"kind": 1}, items=kinds),
+        Rules(most={"kind": 1}, items=kinds, diversify="mmr:0.2", pool=3),
+    ):
+        many = recommend(MODELS["vectors"], users=PEOPLE, n=6, rules=rules)
+        for user in PEOPLE:
+            left, _, _ = brute.candidates(MODELS["vectors"], user, lambda code: True)
+            best = [next((code for code in left if (code < 47) == first), None) for first in (True, False)]
+            expected = sorted((code for code in best if code is not None), key=left.index)
+            assert [DATA.items.code(item) for item in many[user]] == expected
+            assert recommend(MODELS["vectors"], user, n=6, rules=rules).items == many[user]
 
 
 SETS = st.lists(st.integers(0, 49), max_size=30, unique=True)
@@ -148,6 +164,7 @@ def test_of_equal_scores_all_are_looked_at() -> None:
                 one, many = recommend(model, user, n=n, rules=rules), recommend(model, users=[user], n=n, rules=rules)
                 assert (one.items, one.scores) == (many[user], many.score[0, : len(one.items)].tolist())
                 assert (one.fallback == "popular") == bool(many.popular[0])
+    assert recommend(model, 3, exclude=np.array(["a"])).items == recommend(model, 3, exclude=["a"]).items
     assert recommend(model, 3, n=1).fallback == recommend(model, 3, n=9).fallback == "popular"
     assert recommend(model, 1, n=1).fallback == ""
 

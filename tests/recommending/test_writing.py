@@ -98,8 +98,7 @@ def test_parts_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     for suffix in FORMATS:
         write_recommendations(MODEL, tmp_path / f"one{suffix}", n=4, rules=rules)
     told: list[tuple[int, int]] = []
-    for module in ("recommendations", "writing"):
-        monkeypatch.setattr(f"fullrank.recommending.{module}.PEOPLE", 7)
+    monkeypatch.setattr(recommendations, "PEOPLE", 7)
     for suffix in FORMATS:
         write_recommendations(
             MODEL, tmp_path / f"many{suffix}", n=4, rules=rules, progress=lambda done, of: told.append((done, of))
@@ -110,8 +109,7 @@ def test_parts_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("recommendations", "writing"):
-        monkeypatch.setattr(f"fullrank.recommending.{module}.PEOPLE", 7)
+    monkeypatch.setattr(recommendations, "PEOPLE", 7)
 
 
 class Stop(Exception):  # noqa: N818 (not an error)
@@ -175,8 +173,8 @@ def test_parts_of_another_job_are_not_taken(other: Any, tmp_path: Path, monkeypa
 
 KILLED = """
 import sys, fullrank
-from fullrank.recommending import recommendations, writing
-recommendations.PEOPLE = writing.PEOPLE = 40
+from fullrank.recommending import recommendations
+recommendations.PEOPLE = 40
 model = fullrank.load(sys.argv[1])
 print("begun", flush=True)
 rules = fullrank.Rules(diversify="mmr:0.3", pool=200)

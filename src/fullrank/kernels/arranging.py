@@ -61,6 +61,28 @@ def take_best(pools: Array, start: Array, label: Array, limit: Array, out: Array
 
 
 @kernel
+def find_room(lists: Array, left: Array, start: Array, label: Array, limit: Array, out: Array) -> None:
+    """Whether any item that is left, and not in the list of a row, is within the limits beside it."""
+    used = np.zeros(limit.shape[0], dtype=np.int64)
+    there = np.zeros(left.shape[0], dtype=np.uint8)
+    for row in range(lists.shape[0]):
+        used[:] = 0
+        size = _size(lists[row])
+        for place in range(size):
+            item = lists[row, place]
+            there[item] = 1
+            for e in range(start[item], start[item + 1]):
+                used[label[e]] += 1
+        out[row] = False
+        for item in range(left.shape[0]):
+            if left[item] and not there[item] and _fits(item, start, label, limit, used):
+                out[row] = True
+                break
+        for place in range(size):
+            there[lists[row, place]] = 0
+
+
+@kernel
 def take_diverse(
     pools: Array, scores: Array, share: float, vectors: Array, inverse: Array, word_start: Array, word: Array,
     words: int, start: Array, label: Array, limit: Array, out: Array,

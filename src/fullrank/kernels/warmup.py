@@ -11,7 +11,7 @@ from fullrank.kernels.agreement import count_agreeing
 from fullrank.kernels.als import solve_rows
 from fullrank.kernels.als_cg import step_rows
 from fullrank.kernels.als_preferences import cost_items, cost_matrices, cost_users, run_sums
-from fullrank.kernels.arranging import take_best, take_calibrated, take_diverse
+from fullrank.kernels.arranging import find_room, take_best, take_calibrated, take_diverse
 from fullrank.kernels.cooccurrence import add_dense, add_sparse, dots_block, nearest_block
 from fullrank.kernels.counting import count_block
 from fullrank.kernels.dual import self_products, sum_people
@@ -92,6 +92,9 @@ def _arranged() -> None:
     pools, scores, out = np.zeros((1, 1), np.int32), np.zeros((1, 1)), np.zeros((1, 1), np.int32)
     quota, words = (start, label, limit, out), (start, label, 1)
     take_best(pools, *quota)
+    left, room = np.ones(1, dtype=bool), np.zeros(1, dtype=bool)
+    left.flags.writeable = False
+    find_room(pools, left, start, label, limit, room)
     take_diverse(pools, scores, 0.5, vectors, inverse, *words, *quota)
     take_calibrated(pools, scores, 0.5, 0.01, start, past, *words, *quota)
 

@@ -17,6 +17,7 @@ from fullrank.recommending.request import Request, Rows
 
 FLAT = 64  # people whose scores are looked at together for being all equal
 GROWTH = 4  # of a pool in which quotas left too few
+CELLS = 1 << 23  # candidates in the pools of those whose lists are made together
 
 
 class Lists(NamedTuple):
@@ -43,15 +44,26 @@ class Lists(NamedTuple):
 def make_lists(request: Request, rows: NDArray[Any], n: int, pool: int | None = None) -> Lists:
     """The lists of these rows of a request; pools in which quotas leave too few grow until they are full or all is."""
     candidates, wide = request.candidates, pool or request.candidates.rules.pool_for(n)
+    if len(rows) > max(CELLS // wide, 1):  # pools that grew: never people x items
+        return _join([make_lists(request, some, n, wide) for some in _cut(rows, max(CELLS // wide, 1))])
     pools = _pools(request, rows, max(wide, 2))  # of one item alone nobody could tell whether all are equal
     if candidates.arranger is None:
         return pools.cut(n)
     places = candidates.arranger.pick(pools.item, pools.score, request.past(rows), n)
     lists = take_places(pools, places)
     short = np.flatnonzero((places[:, -1] < 0) & (pools.item[:, -1] >= 0))
+    short = short[candidates.arranger.has_room(lists.item[short], candidates.left)]
     if len(short):
         lists.put(short, make_lists(request, rows[short], n, GROWTH * pools.item.shape[1]))
     return lists
+
+
+def _cut(rows: NDArray[Any], size: int) -> list[NDArray[Any]]:
+    return [rows[first : first + size] for first in range(0, len(rows), size)]
+
+
+def _join(parts: list[Lists]) -> Lists:
+    return Lists(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
 def take_places(pools: Lists, places: Codes) -> Lists:

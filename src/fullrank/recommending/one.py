@@ -84,8 +84,12 @@ def _arrange(candidates: Candidates, look: Callable[[int], Lists], past: Codes, 
     while True:
         pool = look(wide)
         places = candidates.arranger.pick(pool.item, pool.score, had, n)
-        if not pool.item.shape[1] or places[0, -1] >= 0 or pool.item.shape[1] < wide:
-            return take_places(pool, places) if pool.item.shape[1] else pool
+        if not pool.item.shape[1]:
+            return pool
+        lists = take_places(pool, places)
+        full = places[0, -1] >= 0 or pool.item.shape[1] < wide
+        if full or not candidates.arranger.has_room(lists.item, candidates.left)[0]:
+            return lists
         wide *= GROWTH
 
 

@@ -158,7 +158,7 @@ def _hidden(model: Model, split: Split[Interactions]) -> Interactions | None:
 
 def _lists(request: Request, n: int) -> Lists:
     whole = Lists.empty(len(request), n)
-    for rows in blocks(len(request)):
+    for rows in blocks(len(request), n):
         whole.put(rows, make_lists(request, rows, n))
     return whole
 

@@ -66,11 +66,12 @@ def recommend(
     check_integer("n", n, 1)
     if sum(one is not None for one in (user, users, history)) != 1:
         raise ParameterError("recommend needs either a user or a history, or several users.")
-    short = bool(exclude) or only is not None or repeat or exclude is None
+    left_out = exclude if exclude is None or isinstance(exclude, str) else tuple(exclude)
+    short = left_out != () or only is not None or repeat
     if rules is not None and short:
         raise ParameterError("give exclude, only and repeat inside of rules: recommend(..., rules=Rules(exclude=...)).")
     plain = rules is None and not short
-    candidates = None if plain else find_candidates(model, rules or Rules(exclude=exclude, only=only, repeat=repeat))
+    candidates = None if plain else find_candidates(model, rules or Rules(left_out, only, repeat))
     if users is not None:
         return recommend_many(candidates or find_candidates(model, Rules()), users, n)
     return recommend_one(model, candidates, user, history, n)

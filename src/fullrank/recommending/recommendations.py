@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Users: TypeAlias = Iterable[Name] | Literal["all"]
 
 PEOPLE = 1 << 13  # whose lists are made together
+CELLS = 1 << 23  # items in all of their lists
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,15 +90,16 @@ def recommend_many(candidates: Candidates, users: Users, n: int) -> Recommendati
     """The lists of all of these people."""
     request, notes = ask(candidates, users)
     whole = Lists.empty(len(request), n)
-    for rows in blocks(len(request)):
+    for rows in blocks(len(request), n):
         whole.put(rows, make_lists(request, rows, n))
     return Recommendations(request.names, candidates.model.train.items, *whole, notes=(*candidates.notes, *notes))
 
 
-def blocks(people: int) -> Iterator[NDArray[np.int64]]:
-    """The rows of a request, some at a time."""
-    for first in range(0, max(people, 1), PEOPLE):  # nobody is one block of nobody
-        yield np.arange(first, min(first + PEOPLE, people))
+def blocks(people: int, n: int) -> Iterator[NDArray[np.int64]]:
+    """The rows of a request, some at a time; fewer where their lists are long."""
+    size = max(1, min(PEOPLE, CELLS // n))
+    for first in range(0, max(people, 1), size):  # nobody is one block of nobody
+        yield np.arange(first, min(first + size, people))
 
 
 def ask(candidates: Candidates, users: Users) -> tuple[Request, tuple[str, ...]]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fullrank.arrays import Array, Codes, Doubles, Ints, frozen, owned, row_blocks
+from fullrank.arrays import Array, Bools, Codes, Doubles, Ints, frozen, owned, row_blocks
 from fullrank.data.attributes import Attributes
 from fullrank.data.ids import Ids
 from fullrank.data.years import add_years
@@ -67,6 +67,21 @@ class Arranger:
             self._pick(pools[some], scores[some], had, some, out[some])
 
         in_parallel(work, row_blocks(len(pools), ROWS))
+        return out
+
+    def has_room(self, lists: Codes, left: Bools) -> Bools:
+        """Whether any item that is `left` is within the quotas beside these lists (people, n): of whom to look further.
+
+        An item that a person may not have counts too: then nothing is found.
+        """
+        from fullrank.kernels.arranging import find_room
+
+        out = np.empty(len(lists), dtype=bool)
+
+        def work(some: slice) -> None:
+            find_room(lists[some], left, self.quota.start, self.quota.label, self.limit, out[some])
+
+        in_parallel(work, row_blocks(len(lists), ROWS))
         return out
 
     def _pick(self, pools: Codes, scores: Doubles, past: tuple[Ints, Codes], some: slice, out: Codes) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from fullrank.arrays import Array, Codes, frozen
 from fullrank.data.interactions import Interactions
 from fullrank.evaluation.scoring import ByRows, ByVectors, Scorer, scorer
-from fullrank.models.kinds.linear import ItemVectors, Linear, Room
+from fullrank.models.kinds.linear import ItemVectors, Room
 from fullrank.models.kinds.model import Model
 
 
@@ -24,14 +23,14 @@ class Restricted:
 
     def scorer(self, n_users: int, n_items: int) -> Scorer:
         """What gives blocks of scores: from the vectors of these items alone, or from whole rows cut to them."""
-        if isinstance(self.model, Linear):
-            vectors, bias = self.model.item_vectors.vectors, self.model.item_vectors.bias
-            some = ItemVectors(frozen(vectors[self.keep]), None if bias is None else frozen(bias[self.keep]))
-            return ByVectors(some, self.model.people)
-        whole: Any = scorer(self.model, n_users, self.model.train.n_items)
-        return ByRows(lambda users, room: self._cut(whole, users, room))
+        whole = scorer(self.model, n_users, self.model.train.n_items)
+        if isinstance(whole, ByRows):
+            return ByRows(lambda users, room: self._cut(whole, users, room))
+        vectors, bias = whole.items.vectors, whole.items.bias
+        some = ItemVectors(frozen(vectors[self.keep]), None if bias is None else frozen(bias[self.keep]))
+        return ByVectors(some, whole.people)
 
-    def _cut(self, whole: Any, users: Codes, room: Room) -> Array:
+    def _cut(self, whole: ByRows, users: Codes, room: Room) -> Array:
         rows = whole.rows(users, lambda kind: np.empty((len(users), self.model.train.n_items), dtype=kind))
         out = room(rows.dtype)
         np.take(rows, self.keep, axis=1, out=out)

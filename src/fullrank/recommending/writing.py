@@ -22,7 +22,7 @@ from fullrank.models.recipes import RECIPES
 from fullrank.models.storage.files import digest
 from fullrank.recommending.batch import Lists, make_lists
 from fullrank.recommending.candidates import find_candidates
-from fullrank.recommending.recommendations import PEOPLE, Columns, Users, ask, blocks
+from fullrank.recommending.recommendations import Columns, Users, ask, blocks
 from fullrank.recommending.request import Request
 from fullrank.recommending.rules import Rules
 from fullrank.runtime.atomic import check_writable, locked, write_bytes, write_with
@@ -104,15 +104,17 @@ class Parts:
         columns = Columns(request.names, request.candidates.model.train.items)
         found: list[Future[dict[str, Any]]] = []
         with kept_steps(), ThreadPoolExecutor(1) as pool:
-            for number, rows in enumerate(blocks(len(request))):
+            done = 0
+            for number, rows in enumerate(blocks(len(request), n)):
                 stop_if_asked()
                 kept = self._find(number)
                 lists = None if kept else make_lists(request, rows, n)
                 if found:
                     found[-1].result()  # no more than one waits to be written
-                found.append(pool.submit(self._keep, number, lists, columns, number * PEOPLE) if lists else _done(kept))
+                found.append(pool.submit(self._keep, number, lists, columns, done) if lists else _done(kept))
+                done += len(rows)
                 if progress is not None:
-                    progress(number * PEOPLE + len(rows), len(request))
+                    progress(done, len(request))
             return [part.result() for part in found]
 
     def _find(self, number: int) -> dict[str, Any] | None:
