@@ -14,7 +14,8 @@ from fullrank.runtime.threads import threads
 # what people did
 from fullrank.data import Attributes, Events, Graded, Ids, Intake, Interactions, OutsideLists, Preferences
 from fullrank.data import as_graded, as_interactions, describe, relevance_classes
-from fullrank.data import read, read_attributes, read_events, read_lists, read_preferences, read_sessions, write
+from fullrank.data import read, read_attributes, read_events, read_ids, read_lists, read_preferences, read_sessions
+from fullrank.data import write
 from fullrank.data import simulate, sources
 from fullrank.data.split import Split, by_time, densify, folds, halved, held_out_users, holdout, leave_last, repetitions
 
@@ -27,7 +28,9 @@ from fullrank.models import GaussianRank, HistoryBPR, RankLoss, SoftmaxNegatives
 from fullrank.models import OrdRec, RSVD, SVDpp
 from fullrank.models import CCF, OpportunityCost, PostFiltered, PreFiltered, SessionCost
 from fullrank.models import load, save
-from fullrank.recommending import Explained, Exported, Similar, explain, export, recommend, similar, update
+from fullrank.recommending import Recommendations, Recommended, Rules, recommend, write_recommendations
+from fullrank.recommending import Price, price
+from fullrank.recommending import Explained, Exported, Similar, explain, export, similar, update
 
 # where what was held out stands, and what that is worth
 from fullrank.ranks import Ranks
@@ -48,7 +51,7 @@ __all__ = [
     "__version__", "FullrankError", "threads",
     "Attributes", "Events", "Graded", "Ids", "Intake", "Interactions", "OutsideLists", "Preferences",
     "as_graded", "as_interactions", "describe", "relevance_classes",
-    "read", "read_attributes", "read_events", "read_lists", "read_preferences", "read_sessions", "write",
+    "read", "read_attributes", "read_events", "read_ids", "read_lists", "read_preferences", "read_sessions", "write",
     "simulate", "sources",
     "Split", "by_time", "densify", "folds", "halved", "held_out_users", "holdout", "leave_last", "repetitions",
     "IterativeRecipe", "Model", "Recipe",
@@ -57,7 +60,9 @@ __all__ = [
     "BPR", "MFADG", "MFAUC",
     "GaussianRank", "HistoryBPR", "RankLoss", "SoftmaxNegatives", "SquaredNegatives", "OrdRec", "RSVD", "SVDpp",
     "CCF", "OpportunityCost", "PostFiltered", "PreFiltered", "SessionCost",
-    "load", "save", "recommend", "similar", "Similar", "explain", "Explained", "update", "export", "Exported",
+    "load", "save",
+    "Recommendations", "Recommended", "Rules", "recommend", "write_recommendations", "Price", "price",
+    "similar", "Similar", "explain", "Explained", "update", "export", "Exported",
     "Ranks", "metrics", "Everything", "Offered", "Sampled", "TopN", "cases_of", "rank", "rank_and_top", "top",
     "Result", "evaluate", "bias_variance", "constrained", "corrected", "least_squares", "rank_estimate",
     "as_library",

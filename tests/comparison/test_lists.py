@@ -18,9 +18,10 @@ from fullrank.comparison.comparison import Comparison
 from fullrank.comparison.inputs import load
 from fullrank.comparison.lists import measure_lists
 from fullrank.comparison.results import ListMeasures
-from fullrank.comparison.words import cosine, order_words
+from fullrank.comparison.words import order_words
 from fullrank.data.ids import Ids
 from fullrank.errors import ParameterError
+from fullrank.metrics.words import cosine
 from tests.comparison.world import FEW, WORLD, timeless
 
 WORDS = [("odd", "small")[: 1 + item % 2] if item % 3 else () for item in range(WORLD.data.n_items)]

@@ -43,7 +43,8 @@ import numpy as np, fullrank
 from fullrank.evaluation.candidates import Sampled
 from fullrank.evaluation.rank import rank
 from fullrank.evaluation.top import top
-from fullrank.kernels import agreement, als, als_cg, als_preferences, cooccurrence, counting, dual, expected_level
+from fullrank.kernels import agreement, als, als_cg, als_preferences, arranging, cooccurrence, counting, dual
+from fullrank.kernels import expected_level
 from fullrank.kernels import newton_logistic, ordered_add, preference_pairs, random, sampled_ranks, topn
 from fullrank.kernels import sgd_history, sgd_pairs, sgd_preferences, sgd_ratings, sgd_sessions
 from fullrank.kernels.warmup import KERNELS, warmup
@@ -57,6 +58,7 @@ kernels += [random.alias_table, ordered_add.add_to_rows, sgd_history.history_gra
 kernels += [als_preferences.cost_users, als_preferences.cost_items, als_preferences.cost_matrices]
 kernels += [als_preferences.run_sums, sgd_preferences.descend_preferences, sgd_preferences.move_items]
 kernels += [sgd_sessions.descend_choices, sgd_sessions.descend_values, sgd_sessions.add_moves]
+kernels += [arranging.find_room, arranging.take_best, arranging.take_diverse, arranging.take_calibrated]
 assert names == list(KERNELS) and all(len(kernel.signatures) == 1 for kernel in kernels)
 kernels += [counting.count_block, topn.top_block, dual.sum_people]  # of two types, like those that follow
 kernels += [sampled_ranks.sample_block, sampled_ranks.sample_pairs_block]
@@ -83,10 +85,16 @@ for recipe in recipes:
     model = recipe.fit(data)
     rank(model, split)
     fullrank.recommend(model, history=[1, 2])
+about = fullrank.Attributes(data.items, {"kind": (("a", "b"), ("a",), ())})
+for how in (None, "mmr:0.5", "mmr:0.5:vectors", "calibrated:0.5"):
+    rules = fullrank.Rules(most={"kind": 1}, items=about, diversify=how, exclude=[3])
+    model = fullrank.IALS(factors=2).fit(data)
+    fullrank.recommend(model, users=[1, 9], rules=rules), fullrank.recommend(model, 1, rules=rules)
+    fullrank.recommend(model, history=[1], rules=rules)
 print([len(kernel.signatures) for kernel in kernels])
 """
     done = run(code)
-    assert done.stdout == str([1] * 26 + [2] * 5) + "\n", done.stderr
+    assert done.stdout == str([1] * 30 + [2] * 5) + "\n", done.stderr
 
 
 def test_eight_processes_at_once(tmp_path: Path) -> None:

@@ -31,8 +31,8 @@ def test_by_hand() -> None:
 
 def test_who_took_it_last_time_gets_it_again() -> None:
     model = PersonalFrequency().fit(BOUGHT)
-    assert fullrank.recommend(model, "ann", n=3, exclude=None).items == ["jam", "tea", "nuts"]
-    assert fullrank.recommend(model, history={"salt": 4}, n=2, exclude=None).items == ["salt", "tea"]
+    assert fullrank.recommend(model, "ann", n=3, repeat=True).items == ["jam", "tea", "nuts"]
+    assert fullrank.recommend(model, history={"salt": 4}, n=2, repeat=True).items == ["salt", "tea"]
 
 
 @pytest.mark.parametrize("popularity", [0.5, 2.0])
@@ -45,7 +45,7 @@ def test_without_a_history_and_without_what_was_seen_it_is_a_bestseller_list(pop
 
 @pytest.mark.parametrize(("popularity", "first"), [(0.9, "jam"), (40.0, "tea")])
 def test_popularity_is_what_the_most_popular_counts_as(popularity: float, first: str) -> None:
-    assert fullrank.recommend(PersonalFrequency(popularity).fit(BOUGHT), "ann", n=1, exclude=None).items == [first]
+    assert fullrank.recommend(PersonalFrequency(popularity).fit(BOUGHT), "ann", n=1, repeat=True).items == [first]
 
 
 def test_plain_events_count_1() -> None:

@@ -19,7 +19,9 @@ from fullrank.models.least_squares.als import solve
 from fullrank.models.least_squares.ials import IALS
 from fullrank.models.least_squares.rotation import rotate
 from fullrank.recommending.merging import merge
-from fullrank.recommending.recommend import history_of, recommend
+from fullrank.recommending.one import history_of
+from fullrank.recommending.recommend import recommend
+from fullrank.recommending.rules import Rules
 from fullrank.recommending.update import update
 from fullrank.runtime.threads import one_blas_thread
 
@@ -59,10 +61,10 @@ def test_exclude_and_only(world: Interactions, model: Factors) -> None:
     seen = {world.items.name(int(item)) for item in world.item[world.starts[3] : world.starts[4]]}
     assert not seen & set(recommend(model, user, n=200).items)
     assert len(recommend(model, user, n=200).items) == 80 - len(seen)
-    assert len(recommend(model, user, n=200, exclude=None).items) == 80
-    best = recommend(model, user, n=3, exclude=None).items
-    assert recommend(model, user, n=2, exclude=best[:1]).items == best[1:]
-    assert recommend(model, user, n=9, exclude=None, only=best[::-1]).items == best
+    assert len(recommend(model, user, n=200, repeat=True).items) == 80
+    best = recommend(model, user, n=3, repeat=True).items
+    assert recommend(model, user, n=2, exclude=best[:1], repeat=True).items == best[1:]
+    assert recommend(model, user, n=9, repeat=True, only=best[::-1]).items == best
     assert recommend(model, user, only=list(seen)).items == []
 
 
@@ -79,9 +81,9 @@ def test_of_equal_scores_the_more_popular_item_is_first(world: Interactions) -> 
     same = ItemScores(scores, world, IALS())
     counts = np.bincount(world.item, minlength=80)
     by_hand = sorted(range(80), key=lambda item: (-scores[item], -counts[item], item))
-    listed = recommend(same, world.users.name(0), n=80, exclude=None)
+    listed = recommend(same, world.users.name(0), n=80, repeat=True)
     assert listed.items == [world.items.name(item) for item in by_hand]
-    assert recommend(same, world.users.name(0), n=7, exclude=None).items == listed.items[:7]
+    assert recommend(same, world.users.name(0), n=7, repeat=True).items == listed.items[:7]
 
 
 def test_what_cannot_be_recommended(world: Interactions, model: Factors) -> None:
@@ -95,8 +97,15 @@ def test_what_cannot_be_recommended(world: Interactions, model: Factors) -> None
             recommend(model, user, n=n)  # type: ignore[arg-type]
     with pytest.raises(DataError, match="unknown ids, the first is 'no such thing'"):
         recommend(model, history=["no such thing"])
-    with pytest.raises(DataError, match="unknown ids"):
-        recommend(model, user, only=["no such thing"])
+    for exclude in ("seen", None):
+        with pytest.raises(ParameterError, match="left out in any case, unless repeat=True"):
+            recommend(model, user, exclude=exclude)  # type: ignore[call-overload]
+    with pytest.raises(ParameterError, match="inside of rules"):
+        recommend(model, user, exclude=[1], rules=Rules())
+    with pytest.raises(ParameterError, match="either a user or a history"):
+        recommend(model, user, users="all")  # type: ignore[call-overload]
+    with pytest.raises(ParameterError, match="users must be 'all' or a list of names"):
+        recommend(model, users="everybody")
     name = world.items.name(0)
     with pytest.raises(DataError, match="in the history twice"):
         history_of([name, name], world.items)

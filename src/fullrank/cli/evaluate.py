@@ -45,10 +45,10 @@ def evaluate(
     method = None if correction is None else _method(correction, sampled is not None)
     given = read(held_out, **options)
     note_data(held_out, given)
-    after, unknown = _known(given, seen)
+    after, unknown = know(given, seen)
     if unknown:
         note(f"{unknown:,} held-out rows are of users or items the model does not know, and are left out.")
-    before = seen if train is None else _known(read(train, **options), seen)[0]
+    before = seen if train is None else know(read(train, **options), seen)[0]
     split = Split(before, after, how=f"{held_out} is held out.")
     ranks = fullrank.rank(fitted, split, sampled, relevant=relevant)
     result = fullrank.evaluate(ranks, [m if method is None else corrected(m, method) for m in measures])
@@ -63,7 +63,7 @@ def evaluate(
         note(line)
 
 
-def _known(data: Any, like: Any) -> tuple[Any, int]:
+def know(data: Any, like: Any) -> tuple[Any, int]:
     """The rows of users and items there are, with their codes; and how many others."""
     import numpy as np
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fullrank.cli.options import Encoding, Items, Json, parse_history, parse_id, read_titles
+from fullrank.cli.options import Encoding, Items, Json, parse_history, read_titles
 from fullrank.cli.printing import note, print_json
 
 
@@ -24,6 +24,7 @@ def explain(
     json: Json = False,
 ) -> None:
     """What the score of an item for somebody is the sum of, by a fitted model."""
+    from fullrank.data.read_ids import as_id
     from fullrank.models.files import load
     from fullrank.recommending.explain import explain as take_apart
 
@@ -31,7 +32,7 @@ def explain(
     users, ids = fitted.train.users, fitted.train.items
     titles = read_titles(items, ids, encoding)
     found = take_apart(
-        fitted, None if user is None else parse_id(user, users), item=parse_id(item, ids), n=n,
+        fitted, None if user is None else as_id(user, users), item=as_id(item, ids), n=n,
         history=None if history is None else parse_history(history, ids),
     )  # fmt: skip
     if json:

@@ -54,24 +54,42 @@ Overwrite: TypeAlias = Annotated[bool, typer.Option("--overwrite", help="Replace
 
 def reads(but: tuple[str, ...] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the options of READING, `but` some: it takes those that were given as one argument, `reading`."""
-    options = {name: annotation for name, annotation in READING.items() if name not in but}
+    decorate = with_options({name: annotation for name, annotation in READING.items() if name not in but}, "reading")
+
+    def and_leave_out(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def run(*, reading: dict[str, Any], **given: Any) -> None:
+            command(**given, reading={name: value for name, value in reading.items() if value is not None})
+
+        return decorate(run)
+
+    return and_leave_out
+
+
+def with_options(options: dict[str, Any], argument: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command these options: it takes them all as one argument."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         hints = get_type_hints(command, include_extras=True)
         own = [one.replace(annotation=hints[name]) for name, one in signature(command).parameters.items()]
-        own = [one for one in own if one.name != "reading"]
-        shared = [Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=options[name]) for name in options]
+        own = [one for one in own if one.name != argument]
+        more = [Parameter(name, Parameter.KEYWORD_ONLY, default=_unset(options[name]), annotation=options[name]) for name in options]  # fmt: skip # noqa: E501
 
         @wraps(command)
         def run(**given: Any) -> None:
-            reading = {name: given.pop(name) for name in options}
-            command(**given, reading={name: value for name, value in reading.items() if value is not None})
+            shared = {name: given.pop(name) for name in options}
+            command(**given, **{argument: shared})
 
-        run.__signature__ = signature(command).replace(parameters=[*own, *shared])  # type: ignore[attr-defined]
-        run.__annotations__ = {one.name: one.annotation for one in (*own, *shared)}
+        run.__signature__ = signature(command).replace(parameters=[*own, *more])  # type: ignore[attr-defined]
+        run.__annotations__ = {one.name: one.annotation for one in (*own, *more)}
         return run
 
     return decorate
+
+
+def _unset(annotation: Any) -> Any:
+    """What an option is that was not given: False for a switch."""
+    return False if annotation.__origin__ is bool else None
 
 
 def parse_columns(text: str | None) -> dict[str, str | int] | None:
@@ -118,18 +136,6 @@ def listed(text: str | None) -> list[str]:
     return [part.strip() for part in (text or "").split(",") if part.strip()]
 
 
-def parse_id(text: str, ids: Ids) -> Name:
-    """What is written as an id of these: integers as integers where they all are.
-
-    >>> from fullrank.data.ids import Ids
-    >>> parse_id("7", Ids([7, 8])), parse_id("7", Ids(["7"])), parse_id("07", Ids([7]))
-    (7, '7', '07')
-    """
-    from fullrank.data.ids import is_canonical_integer
-
-    return int(text) if not ids.are_strings and is_canonical_integer(text) else text
-
-
 def parse_history(text: str, items: Ids) -> list[Name] | dict[Name, float]:
     """The --history option: items, or items with values.
 
@@ -137,8 +143,10 @@ def parse_history(text: str, items: Ids) -> list[Name] | dict[Name, float]:
     >>> parse_history("7,8", Ids([7, 8])), parse_history("7=5,8=1", Ids([7, 8]))
     ([7, 8], {7: 5.0, 8: 1.0})
     """
+    from fullrank.data.read_ids import as_id
+
     pairs = [part.partition("=") for part in listed(text)]
-    names = [parse_id(name, items) for name, _, _ in pairs]
+    names = [as_id(name, items) for name, _, _ in pairs]
     if not any(equals for _, equals, _ in pairs):
         return names
     try:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fullrank.cli.options import Encoding, Items, Json, parse_id, read_titles
+from fullrank.cli.options import Encoding, Items, Json, read_titles
 from fullrank.cli.printing import print_json
 
 
@@ -20,12 +20,13 @@ def similar(
     json: Json = False,
 ) -> None:
     """The items that are most like an item, by a fitted model."""
+    from fullrank.data.read_ids import as_id
     from fullrank.models.files import load
     from fullrank.recommending.similar import similar as nearest
 
     fitted = load(model)
     ids = fitted.train.items
-    name, titles = parse_id(item, ids), read_titles(items, ids, encoding)
+    name, titles = as_id(item, ids), read_titles(items, ids, encoding)
     found = nearest(fitted, name, n=n)
     if json:
         called = {"titles": [titles[one] for one in found.items]} if titles else {}

@@ -19,7 +19,7 @@ from fullrank.comparison.lists import LENGTH
 from fullrank.comparison.provenance import fingerprint_of_split
 from fullrank.comparison.splits import parse_split
 from fullrank.comparison.titles import Titles, order_titles
-from fullrank.comparison.words import Words, cosine, order_words
+from fullrank.comparison.words import Words, order_words
 from fullrank.data.canonical import Duplicates
 from fullrank.data.events import Events
 from fullrank.data.feedback import Feedback, as_graded, kind_of
@@ -37,6 +37,7 @@ from fullrank.evaluation.top import TopN
 from fullrank.metrics.lists import Similarity
 from fullrank.metrics.metric import Metric
 from fullrank.metrics.table import parse
+from fullrank.metrics.words import cosine
 from fullrank.ranks import Ranks
 
 BELOW = 8  # a missing rating is taken for the lowest less this part of their range: 0.5 of ratings from 1 to 5

@@ -13,6 +13,7 @@ from fullrank.data.outside import OutsideLists
 from fullrank.data.preferences import Preferences
 from fullrank.data.read import read, read_events, read_preferences, read_sessions
 from fullrank.data.read_attributes import read_attributes
+from fullrank.data.read_ids import read_ids
 from fullrank.data.read_lists import read_lists
 from fullrank.data.write import write
 
@@ -33,6 +34,7 @@ __all__ = [
     "read",
     "read_attributes",
     "read_events",
+    "read_ids",
     "read_lists",
     "read_preferences",
     "read_sessions",

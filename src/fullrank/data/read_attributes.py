@@ -33,11 +33,12 @@ def read_attributes(
     check_room(source)
     with Stream(source) as stream:
         parquet = stream.magic.startswith(b"PAR1") and stream.regular
-        table = parquet_rows(stream.name) if parquet else text_rows(stream, encoding, of, partial(_is_known, ids))
+        table = parquet_rows(stream.name) if parquet else text_rows(stream, encoding, of, partial(is_known, ids))
         return _attributes(table, ids, of, stream.name)
 
 
-def _is_known(ids: Ids, cell: str) -> bool:
+def is_known(ids: Ids, cell: str) -> bool:
+    """Whether a cell is one of these ids."""
     return (cell if ids.are_strings else int(cell) if is_canonical_integer(cell) else None) in ids
 
 

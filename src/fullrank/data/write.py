@@ -44,11 +44,11 @@ def write(data: Feedback | Events, path: str | Path, *, overwrite: bool = False,
     if isinstance(data, Interactions) and data.kind is not None and data.value is not None:
         frame = frame.rename({"value": {"events": "count", "ratings": "rating"}[data.kind]})  # a name that tells it
     if excel_safe and kind != ".parquet":
-        frame = _without_formulas(frame)
+        frame = without_formulas(frame)
     if kind == ".parquet":
         write_with(path, frame.write_parquet, overwrite=overwrite)
     else:
-        compress = _COMPRESS[suffixes[1] if len(suffixes) > 1 else ""]
+        compress = COMPRESS[suffixes[1] if len(suffixes) > 1 else ""]
         write_with(path, lambda file: compress(file, lambda out: _write_text(frame, out, kind)), overwrite=overwrite)
 
 
@@ -104,7 +104,8 @@ def _seconds_if_whole(time: Times) -> pl.Series:
     return pl.Series("time", time).dt.strftime("%Y-%m-%d %H:%M:%S%.6f")
 
 
-def _without_formulas(frame: pl.DataFrame) -> pl.DataFrame:
+def without_formulas(frame: pl.DataFrame) -> pl.DataFrame:
+    """The same table with a ' before text that a spreadsheet would take for a formula."""
     import polars as pl
 
     text = pl.col(pl.String)
@@ -123,7 +124,7 @@ def _zstandard(file: IO[bytes], write_to: Callable[[Any], None]) -> None:
         write_to(out)
 
 
-_COMPRESS: dict[str, Callable[[IO[bytes], Callable[[Any], None]], None]] = {
+COMPRESS: dict[str, Callable[[IO[bytes], Callable[[Any], None]], None]] = {
     "": lambda file, write_to: write_to(file),
     ".gz": _gzip,
     ".zst": _zstandard,

@@ -11,6 +11,7 @@ from fullrank.kernels.agreement import count_agreeing
 from fullrank.kernels.als import solve_rows
 from fullrank.kernels.als_cg import step_rows
 from fullrank.kernels.als_preferences import cost_items, cost_matrices, cost_users, run_sums
+from fullrank.kernels.arranging import find_room, take_best, take_calibrated, take_diverse
 from fullrank.kernels.cooccurrence import add_dense, add_sparse, dots_block, nearest_block
 from fullrank.kernels.counting import count_block
 from fullrank.kernels.dual import self_products, sum_people
@@ -76,6 +77,26 @@ def _top() -> None:
     order.flags.writeable = False
     for kind in (np.float32, np.float64):
         top_block(*_near(kind), users, starts, items, starts, items, order, *best)
+
+
+def _arranged() -> None:
+    start, label, limit, vectors = (
+        np.array([0, 1]),
+        np.zeros(1, np.int32),
+        np.ones(1, np.int64),
+        np.ones((1, 1), np.float32),
+    )
+    inverse, past = np.ones(1), np.zeros(1, dtype=np.int32)
+    for array in (start, label, limit, vectors, inverse, past):
+        array.flags.writeable = False
+    pools, scores, out = np.zeros((1, 1), np.int32), np.zeros((1, 1)), np.zeros((1, 1), np.int32)
+    quota, words = (start, label, limit, out), (start, label, 1)
+    take_best(pools, *quota)
+    left, room = np.ones(1, dtype=bool), np.zeros(1, dtype=bool)
+    left.flags.writeable = False
+    find_room(pools, left, start, label, limit, room)
+    take_diverse(pools, scores, 0.5, vectors, inverse, *words, *quota)
+    take_calibrated(pools, scores, 0.5, 0.01, start, past, *words, *quota)
 
 
 def _levels() -> None:
@@ -217,6 +238,7 @@ KERNELS: dict[str, Callable[[], None]] = {
     "orders of graded cases": _orders,
     "ranks of held-out items": _ranks,
     "lists of the best items": _top,
+    "lists picked from pools": _arranged,
     "expected worth of levels": _levels,
     "neighbours of items": _neighbours,
     "people of items": _people,

@@ -16,7 +16,7 @@ from fullrank.models.kinds.model import Model, checked_history
 from fullrank.models.kinds.ordinal_factors import OrdinalFactors
 from fullrank.models.kinds.reasons import Person, Reasons, besides
 from fullrank.models.preferences.filters import Contextual, Filtered
-from fullrank.recommending.recommend import History, history_of
+from fullrank.recommending.one import History, history_of
 
 if TYPE_CHECKING:
     import polars as pl

@@ -1,171 +1,77 @@
-"""Lists for people: known ones, new ones with a history, and those of whom nothing is known."""
+"""Lists for people: one, many, or somebody new."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from collections.abc import Iterable
+from typing import Literal, overload
 
-import numpy as np
-from numpy.typing import NDArray
-
-from fullrank.arrays import Codes, Floats, frozen, owned
-from fullrank.data.ids import Ids, Name
-from fullrank.errors import DataError, ParameterError, check_integer
-from fullrank.kernels.near import Near
-from fullrank.models.kinds.item_scores import ItemScores
-from fullrank.models.kinds.linear import Linear, exact_scores_of, exact_scores_of_newcomer, exactly, held_scores
+from fullrank.data.ids import Name
+from fullrank.errors import ParameterError, check_integer
 from fullrank.models.kinds.model import Model
-
-if TYPE_CHECKING:
-    import polars as pl
-
-History: TypeAlias = Mapping[Name, float] | Iterable[Name]  # items with values, or just items
-
-
-class Recommended(NamedTuple):
-    """Items, best first, with their scores; `fallback` is "popular" where nothing is known of the person."""
-
-    items: list[Name]
-    scores: list[float]
-    fallback: str = ""
-
-    def to_frame(self) -> pl.DataFrame:
-        """A row per item: rank (from 1), item, score.
-
-        >>> Recommended(["tea", "jam"], [2.0, 1.5]).to_frame().rows()
-        [(1, 'tea', 2.0), (2, 'jam', 1.5)]
-        """
-        import polars as pl
-
-        name = pl.String if any(isinstance(item, str) for item in self.items) else pl.Int64
-        ranks = pl.int_range(1, len(self.items) + 1, eager=True)
-        return pl.DataFrame({
-            "rank": ranks, "item": pl.Series(self.items, dtype=name), "score": pl.Series(self.scores, dtype=pl.Float64),
-        })  # fmt: skip
+from fullrank.recommending.candidates import find_candidates
+from fullrank.recommending.one import History, Recommended, recommend_one
+from fullrank.recommending.recommendations import Recommendations, recommend_many
+from fullrank.recommending.rules import Rules
 
 
+@overload
+def recommend(
+    model: Model, user: Name | None = ..., *, users: None = ..., history: History | None = ..., n: int = ...,
+    exclude: Iterable[Name] = ..., only: Iterable[Name] | None = ..., repeat: bool = ..., rules: Rules | None = ...,
+) -> Recommended: ...  # fmt: skip
+@overload
+def recommend(
+    model: Model, user: None = ..., *, users: Iterable[Name] | Literal["all"], history: None = ..., n: int = ...,
+    exclude: Iterable[Name] = ..., only: Iterable[Name] | None = ..., repeat: bool = ..., rules: Rules | None = ...,
+) -> Recommendations: ...  # fmt: skip
 def recommend(
     model: Model,
     user: Name | None = None,
     *,
+    users: Iterable[Name] | Literal["all"] | None = None,
     history: History | None = None,
     n: int = 10,
-    exclude: Literal["seen"] | Iterable[Name] | None = "seen",
+    exclude: Iterable[Name] = (),
     only: Iterable[Name] | None = None,
-) -> Recommended:
-    """The n best items for a user of the training data, or for somebody with this history.
+    repeat: bool = False,
+    rules: Rules | None = None,
+) -> Recommended | Recommendations:
+    """The n best items for a user of the training data, for many of them, or for somebody with this history.
 
-    Without the items they have seen (`exclude="seen"`), without those named, or with everything (None); `only`
-    chooses among these items. Somebody unknown gets what is popular, and so does somebody for whom all scores are
-    equal; the result says so. Of equal scores the more popular item is first. In a history of items without values
+    Without the items they have seen. Somebody unknown gets what is popular, and so does somebody for whom all scores
+    are equal; the result says so. Of equal scores the more popular item is first. In a history of items without values
     each is taken as liked; to models for which order counts (RecentItemCF) the last given is the latest.
+
+    Parameters
+    ----------
+    model
+        A fitted model.
+    user
+        One person, by name.
+    users
+        Many people, by their names, or "all" of the training data: the result is `Recommendations`, with `to_frame()`.
+    history
+        Somebody new: items they had, or a dict from items to values.
+    n
+        How many items a list has; fewer where there are no more.
+    exclude
+        Items that are left out as well.
+    only
+        Choose among these items.
+    repeat
+        Whether people may get what they have seen.
+    rules
+        All rules there are, `exclude`, `only` and `repeat` among them, as one value.
     """
     check_integer("n", n, 1)
-    if (user is None) == (history is None):
-        raise ParameterError("recommend needs either a user or a history.")
-    (scores, near), seen, fallback = _scores(model, user, history)
-    ids = model.train.items
-    hidden = _hidden(ids, seen, exclude, only)
-    best, worth = _best(scores, near, hidden, min(n, len(ids) - len(hidden)), model.train.popularity_order)
-    if not fallback and len(worth) > 1 and worth[0] == worth[-1] and _all_equal(scores, near, hidden):
-        fallback = "popular"
-        worth = model.train.popularity[best].astype(np.float64)
-    return Recommended([ids.name(int(code)) for code in best], worth.tolist(), fallback)
-
-
-def _scores(model: Model, user: Name | None, history: History | None) -> tuple[tuple[Any, Near], Codes, str]:
-    """A row of scores of all items and how near they are to canonical ones, the items seen, what was fallen back on."""
-    if history is not None:
-        codes, values = history_of(history, model.train.items, lambda: model.liked)
-        if len(codes):
-            by_item = np.argsort(codes)
-            order = slice(None) if getattr(model, "ordered", False) else by_item
-            return _newcomer(model, codes[order], values[order]), codes[by_item], ""
-    elif user in model.train.users:
-        code = model.train.users.code(user)  # type: ignore[arg-type]
-        first, end = model.train.starts[code], model.train.starts[code + 1]
-        user_codes, seen = np.array([code], dtype=np.int32), model.train.item[first:end]
-        if model.knows(user_codes)[0]:
-            return _known(model, user_codes), seen, ""
-        return _popular(model), seen, "popular"
-    return _popular(model), np.zeros(0, dtype=np.int32), "popular"
-
-
-def _popular(model: Model) -> tuple[Any, Near]:
-    """Items by how many training rows they have; of a list that is the same for everybody that list."""
-    nobody = np.zeros(0, dtype=np.int32)
-    if isinstance(model, ItemScores):
-        scores = model.history_scores(nobody, nobody.astype(np.float32))[None, :].copy()
-    else:
-        scores = model.train.popularity.astype(np.float32)[None, :]
-    return scores, exactly(scores)
-
-
-def _all_equal(scores: NDArray[Any], near: Near, hidden: Codes) -> bool:
-    """Whether all items that are not hidden have the same canonical score."""
-    row = held_scores(scores, near, np.array([0, scores.shape[1]]), np.arange(scores.shape[1], dtype=np.int32))
-    return float(np.ptp(np.delete(row, hidden))) == 0.0
-
-
-def _known(model: Model, user: Codes) -> tuple[Any, Near]:
-    if isinstance(model, Linear):
-        return model.item_vectors.block(model.people(user), _room(model))
-    scores = np.array(exact_scores_of(model, user))
-    return scores, exactly(scores)
-
-
-def _newcomer(model: Model, items: Codes, values: Floats) -> tuple[Any, Near]:
-    if isinstance(model, Linear):
-        return model.item_vectors.block(model.newcomer(items, values), _room(model))
-    scores = exact_scores_of_newcomer(model, items, values)
-    return scores, exactly(scores)
-
-
-def _room(model: Model) -> Any:
-    return lambda kind: np.empty((1, model.train.n_items), dtype=kind)
-
-
-def _hidden(
-    ids: Ids, seen: Codes, exclude: Literal["seen"] | Iterable[Name] | None, only: Iterable[Name] | None
-) -> Codes:
-    """The codes of the items that are not recommended, each once."""
-    out = np.zeros(0, dtype=np.int32)
-    if exclude is not None:
-        out = seen if isinstance(exclude, str) else np.unique(ids.codes(list(exclude)))
-    if only is None:
-        return out
-    allowed = np.zeros(len(ids), dtype=bool)
-    allowed[ids.codes(list(only))] = True
-    allowed[out] = False
-    return np.flatnonzero(~allowed).astype(np.int32)
-
-
-def history_of(history: History, items: Ids, value: Callable[[], float] = lambda: 1.0) -> tuple[Codes, Floats]:
-    """The codes and values of a history, in its order; an unknown or repeated item is an error that names it.
-
-    Items that come without values have what `value` gives.
-    """
-    named = history if isinstance(history, Mapping) else dict.fromkeys(taken := list(history), value())
-    if not isinstance(history, Mapping) and len(named) != len(taken):
-        repeated = next(name for name in taken if taken.count(name) > 1)
-        raise DataError(f"item {repeated!r} is in the history twice; give every item once.")
-    codes = items.codes(list(named))
-    values = np.array(list(named.values()), dtype=np.float32)
-    if not np.isfinite(values).all():
-        raise DataError("a value of the history is NaN or infinite; give finite numbers.")
-    return codes, values
-
-
-def _best(scores: NDArray[Any], near: Near, hidden: Codes, n: int, order: Codes) -> tuple[Codes, NDArray[np.float64]]:
-    """The n items of the highest canonical scores in a row, best first, of equal ones the first by `order`."""
-    from fullrank.kernels.topn import top_block
-
-    best, worth = np.empty((1, n), dtype=np.int32), np.empty((1, n))
-    lists = owned(np.array([0, len(hidden)]), np.int64), owned(hidden, np.int32)
-    none = frozen(np.zeros(2, dtype=np.int64)), frozen(np.zeros(0, dtype=np.int32))
-    if n and top_block(scores, near, frozen(np.zeros(1, dtype=np.int32)), *lists, *none, order, best, worth) >= 0:
-        raise DataError(
-            "a score for this person is NaN or infinite; fit with a smaller rate or more regularisation, or look for "
-            "such values in the model's input."
-        )
-    return best[0], worth[0]
+    if sum(one is not None for one in (user, users, history)) != 1:
+        raise ParameterError("recommend needs either a user or a history, or several users.")
+    left_out = exclude if exclude is None or isinstance(exclude, str) else tuple(exclude)
+    short = left_out != () or only is not None or repeat
+    if rules is not None and short:
+        raise ParameterError("give exclude, only and repeat inside of rules: recommend(..., rules=Rules(exclude=...)).")
+    plain = rules is None and not short
+    candidates = None if plain else find_candidates(model, rules or Rules(left_out, only, repeat))
+    if users is not None:
+        return recommend_many(candidates or find_candidates(model, Rules()), users, n)
+    return recommend_one(model, candidates, user, history, n)

@@ -52,7 +52,7 @@ def test_after_fitting_what_is_seldom_met_comes_last() -> None:
     assert (monday[:, 0] > monday[:, 1:].max(axis=1)).all()  # only a is met on Mondays
     assert (tuesday[:, 0] < tuesday[:, 1:].min(axis=1)).all()
     assert (np.sign(monday[:, 1] - monday[:, 2]) == np.sign(plain[:, 1] - plain[:, 2])).all()
-    new = recommend(model.at(1), history=["c"], exclude=None, n=3)
+    new = recommend(model.at(1), history=["c"], repeat=True, n=3)
     assert new.items[-1] == "a"
     assert model.at(0).recipe == Bestseller(by="count")
     assert "Bestseller" in repr(model.at(0))

@@ -20,7 +20,7 @@ class PersonalFrequency(Recipe[Interactions, OwnItems]):
 
     n_ui is the value, a count (1 where there are no values), n_i how many people took item i. Somebody without a
     history gets the bestseller list. So does everybody where seen items are left out, as `rank` and `recommend` do
-    by default: this recipe is for `exclude=None`.
+    by default: this recipe is for `exclude=None`, and `recommend(..., repeat=True)`.
     """
 
     #: How often somebody must have taken a thing to have it level with the most popular one, >= 0: below 1, what they

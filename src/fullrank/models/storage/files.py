@@ -61,12 +61,11 @@ def write_model(model: Model, path: str | Path, recipes: Recipes, *, overwrite: 
     The training data is kept without its times. `recipes`: the recipes by name.
     """
     check_writable(path, overwrite=overwrite)
-    kind, history = kind_of(model), history_arrays(model.train)
-    arrays = history | model_arrays(model)
+    manifest, arrays = _contents(model, recipes)
     tensors = {name: Tensor.of(array) for name, array in arrays.items()}
-    check_tensors(kind, tensors)
+    check_tensors(manifest["kind"], tensors)
     check_finite(arrays)
-    header = _sign(_manifest(model, kind, fingerprint_of(history), recipes), tensors, arrays)
+    header = _sign(manifest, tensors, arrays)
     header_length(header[:HEAD], len(header))
     decode(header)  # nothing is written that could not be read
 
@@ -76,6 +75,18 @@ def write_model(model: Model, path: str | Path, recipes: Recipes, *, overwrite: 
             file.write(file_bytes(arrays[name]))
 
     write_with(path, write, overwrite=overwrite)
+
+
+def digest(model: Model, recipes: Recipes) -> str:
+    """The sha256 that the file of a model carries of itself: the same for the same model, and no other."""
+    manifest, arrays = _contents(model, recipes)
+    return _signature(manifest, {name: Tensor.of(array) for name, array in arrays.items()}, arrays)
+
+
+def _contents(model: Model, recipes: Recipes) -> tuple[Manifest, Arrays]:
+    """What the file of a model says and holds."""
+    kind, history = kind_of(model), history_arrays(model.train)
+    return _manifest(model, kind, fingerprint_of(history), recipes), history | model_arrays(model)
 
 
 def read_model(path: str | Path, recipes: Recipes, *, sha256: str | None = None, max_bytes: int | None = None) -> Model:
@@ -118,10 +129,14 @@ def _manifest(model: Model, kind: str, fingerprint: str, recipes: Recipes) -> Ma
 
 def _sign(manifest: Manifest, tensors: Mapping[str, Tensor], arrays: Arrays) -> bytes:
     """The header, with the digest of the file it will stand in."""
-    digest = hashlib.sha256(encode(manifest, tensors))
+    return encode(manifest | {"sha256": _signature(manifest, tensors, arrays)}, tensors)
+
+
+def _signature(manifest: Manifest, tensors: Mapping[str, Tensor], arrays: Arrays) -> str:
+    whole = hashlib.sha256(encode(manifest, tensors))
     for name in in_order(tensors):
-        digest.update(file_bytes(arrays[name]))
-    return encode(manifest | {"sha256": digest.hexdigest()}, tensors)
+        whole.update(file_bytes(arrays[name]))
+    return whole.hexdigest()
 
 
 def _is_digest(text: str) -> bool:
