@@ -14,7 +14,7 @@ from fullrank.arrays import Codes, Doubles, Ints, frozen
 from fullrank.errors import DataError
 from fullrank.models.kinds.linear import ItemVectors, Linear, People, Room, Tile, exactly, held_scores
 
-TILE = 2048  # items whose products with a block of users stay in a core's cache
+TILE = 4096  # items whose products with a block of users stay in a core's cache
 
 
 @runtime_checkable

@@ -43,15 +43,15 @@ def _count(s: Array, low: Array, high: Array, h: int, above: Array, tied: Array,
         for first in range(0, s.shape[0], RUN):
             if left == 0:
                 break
-            close, last = np.int32(0), min(first + RUN, s.shape[0])
-            for j in range(first, last):
-                close = np.int32(close + np.int32(s[j] >= low[i]) * np.int32(s[j] <= high[i]))
+            close, some = np.int32(0), s[first : first + RUN]  # counted from 0, so that several are taken at a time
+            for j in range(some.shape[0]):
+                close = np.int32(close + np.int32(some[j] >= low[i]) * np.int32(some[j] <= high[i]))
             if close:
                 if pending + RUN > ask.shape[1]:
                     return -1
-                for j in range(first, last):  # without a branch, which would be guessed wrong for half of the scores
-                    ask[0, pending], ask[1, pending] = i, j
-                    pending += np.int32(s[j] >= low[i]) * np.int32(s[j] <= high[i])
+                for j in range(some.shape[0]):  # without a branch: it would be guessed wrong for half of the scores
+                    ask[0, pending], ask[1, pending] = i, first + j
+                    pending += np.int32(some[j] >= low[i]) * np.int32(some[j] <= high[i])
                 left -= close
     return pending
 

@@ -120,13 +120,14 @@ def _bar(s: Array, n: int, hold: Array) -> Any:
     """The n-th largest of s, -inf where there are no more than n; `hold` has room for 2 n + RUN."""
     bar, size = s.dtype.type(-np.inf), 0
     for first in range(0, s.shape[0], RUN):
-        last, higher = min(first + RUN, s.shape[0]), np.int32(0)
-        for j in range(first, last):
-            higher = np.int32(higher + np.int32(s[j] > bar))
+        some = s[first : first + RUN]  # counted from 0, or the compiler would not take several scores at a time
+        higher = np.int32(0)
+        for j in range(some.shape[0]):
+            higher = np.int32(higher + np.int32(some[j] > bar))
         if higher:
-            for j in range(first, last):
-                hold[size] = s[j]
-                size += s[j] > bar
+            for j in range(some.shape[0]):
+                hold[size] = some[j]
+                size += some[j] > bar
             if size > hold.shape[0] - RUN:
                 bar, size = kth_largest(hold[:size], n), n
     return kth_largest(hold[:size], n) if size > n else bar
@@ -137,13 +138,14 @@ def _at_least(s: Array, least: Any, hits: Array) -> Any:
     """The places of scores at or above `least` and above -inf, in their order; how many they are."""
     many: Any = 0
     for first in range(0, s.shape[0], RUN):
-        last, higher = min(first + RUN, s.shape[0]), np.int32(0)
-        for j in range(first, last):
-            higher = np.int32(higher + np.int32(s[j] >= least))
+        some = s[first : first + RUN]
+        higher = np.int32(0)
+        for j in range(some.shape[0]):
+            higher = np.int32(higher + np.int32(some[j] >= least))
         if higher:
-            for j in range(first, last):
-                hits[many] = j
-                many += np.int32(s[j] >= least) * np.int32(s[j] > -np.inf)
+            for j in range(some.shape[0]):
+                hits[many] = first + j
+                many += np.int32(some[j] >= least) * np.int32(some[j] > -np.inf)
     return many
 
 
