@@ -8,7 +8,7 @@ import sys
 from importlib import import_module, metadata
 from pathlib import Path
 
-NAMES = ["fuzz", "reading", "ranking", "training", "stochastic", "preferences", "defaults"]
+NAMES = ["fuzz", "reading", "ranking", "ranking_large", "training", "stochastic", "preferences", "defaults"]
 LIBRARIES = ["numpy", "polars", "numba", "scipy"]
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import fullrank
 from benchmarks.peers import Peer, PeerError, Worker
 from benchmarks.turns import busy
+from fullrank.models.kinds.factors import Factors
 
 USERS, ITEMS, FACTORS, SEEN = 1000, 200_000, 64, 50
 CALLS = 300
@@ -44,7 +45,7 @@ def _made(folder: Path) -> tuple[Path, Any]:
     parts = {"train_user": user, "train_item": item, "held_user": nothing, "held_item": nothing}
     np.savez(path, left=left, right=right, **parts)
     ids = fullrank.Ids.numbered(USERS), fullrank.Ids.numbered(ITEMS)
-    return path, fullrank.models.kinds.model.Factors(
+    return path, Factors(
         left, right, fullrank.Interactions(user, item, None, None, *ids), fullrank.IALS(factors=FACTORS)
     )
 
