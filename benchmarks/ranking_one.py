@@ -1,7 +1,7 @@
 """A list of 10 for one user among 200,000 items, 64 factors: beside implicit, by the median of many calls in turn.
 
-Ours for somebody known, for somebody unknown, who gets what is popular, and for a history of 20 items; theirs always for
-somebody known, once with as many BLAS threads as there are cores and once with one.
+Ours for somebody known, for somebody unknown, who gets what is popular, and for a history of 20 items; theirs always
+for somebody known, with each number of BLAS threads. Ours has as many as the process was started with.
 """
 
 from __future__ import annotations

@@ -21,6 +21,8 @@ from fullrank.evaluation.candidates import Sampled
 from fullrank.evaluation.rank import rank, rank_and_top
 from fullrank.evaluation.scoring import ByVectors
 from fullrank.evaluation.top import top
+from fullrank.kernels.counting import count_tile
+from fullrank.kernels.topn import top_tile
 from fullrank.models.kinds.linear import ItemVectors, People
 from fullrank.runtime.threads import threads
 from tests.evaluation.test_exact import ITEMS, LISTS, RANKS, canonical, digest, hard_vectors, of_ranks, parted
@@ -141,6 +143,46 @@ def test_products_that_may_overflow_and_long_lists(factor: float) -> None:
     assert rank(model, split, Sampled(40, 1)) == rank(scores, split, Sampled(40, 1))
     for n in (99, 400, ITEMS + 5):
         assert top(model, split, n, block=50).item.tolist() == top(scores, split, n).item.tolist()
+
+
+@pytest.mark.parametrize("tile", [1, 50, 333])
+def test_products_with_any_error_up_to_the_bound(tile: int) -> None:
+    """Tiles of products that are as wrong as they may be, by turns too low and too high."""
+    (left, right), split = hard_vectors(2), parted(2)
+    left[5::40] = 1  # without the huge: they are not multiplied at all
+    right[160:170] = 1
+    noise = np.random.default_rng(7).integers(-3, 4, (ITEMS - 600, right.shape[1])).astype(np.float32)
+    right[600:] = 4 * right[599] * (1 + noise * np.float32(2.0**-23))  # nearly the same, and best for half of all users
+    cases, items, offset = fullrank.cases_of(split), ItemVectors(right), np.linspace(-3, 3, len(left))
+    people = People(left, offset)
+    near, exact, hidden = items.near(people), items.exact(people), (*cases.seen, *cases.more)
+    assert near is not None
+    width = near.tau.astype(np.float64)[:, None] * near.reach + near.slack[:, None] - 2.0**-50 * np.abs(exact)
+    ranks, lists = rank(exact, cases), top(exact, split, 20)
+    c = items.products(people).held(cases.start, cases.item)
+    for seed in range(3):
+        error = np.sign(np.random.default_rng(seed).uniform(-1, 1, exact.shape))
+        dots = items.exact(People(left, np.zeros(len(left))))
+        bad = (dots + 0.999 * error * width).astype(np.float32)
+        bad = np.where(np.abs(bad - dots) <= width, bad, dots.astype(np.float32))
+        out = [np.empty(len(cases.item), dtype=np.int64) for _ in range(3)]
+        pool, leaks = (np.empty(len(cases), dtype=np.int64) for _ in range(2))
+        best, worth = np.empty((len(left), 20), dtype=np.int32), np.empty((len(left), 20))
+        by_code = np.arange(ITEMS, dtype=np.int32)
+        for begin in range(0, ITEMS, tile):
+            some = np.ascontiguousarray(bad[:, begin : begin + tile])
+            assert top_tile(begin, some, near, cases.user, *hidden, by_code, best, worth) == -1
+            given = (c, cases.user, cases.start, cases.item, *hidden, *out, pool, leaks)
+            assert count_tile(begin, some, near, *given) == -1
+        assert (best.tolist(), worth.tolist()) == (lists.item.tolist(), lists.score.tolist())
+        expected = (ranks.above, ranks.tied, ranks.relevant_above, ranks.pool)
+        assert [part.tolist() for part in (*out, pool)] == [part.tolist() for part in expected]
+
+
+def test_a_catalogue_without_items() -> None:
+    nothing = Interactions.of([], [], users=Ids.numbered(2), items=Ids.numbered(0))
+    lists = top((np.ones((2, 3)), np.ones((0, 3))), Split(nothing, nothing), 2)
+    assert (lists.item.tolist(), lists.score.tolist()) == ([[-1, -1]] * 2, [[0, 0]] * 2)
 
 
 def test_scores_that_rise_with_every_tile() -> None:

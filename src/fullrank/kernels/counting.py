@@ -1,8 +1,8 @@
 """Counting who is above: one pass over a tile of scores, no sort.
 
-Legend: s scores of one case over the items of a tile, c canonical scores of its h held-out items. Scores above `high` are surely
-above c, those below `low` surely below; what lies between is too close to tell and asked for its canonical score. Where
-s are the canonical scores, low and high are c, and what lies between is tied.
+Legend: s scores of one case over the items of a tile, c canonical scores of its h held-out items. Scores above `high`
+are surely above c, those below `low` surely below; what lies between is too close to tell and asked for its canonical
+score. Where s are the canonical scores, low and high are c, and what lies between is tied.
 """
 
 from __future__ import annotations

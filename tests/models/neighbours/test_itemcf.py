@@ -300,7 +300,7 @@ def test_too_many_items_are_refused_beforehand(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("fullrank.runtime.memory.available", lambda: 100.0)
     with pytest.raises(StorageError, match="ItemCF: similarities among all 14 items"):
         ItemCF(voters=None).fit(feedback("dense"))
-    with pytest.raises(StorageError, match="ItemCF: about 42 similarities of 14 items need about .* let every item have"):
+    with pytest.raises(StorageError, match="ItemCF: about 42 similarities of 14 items need about"):
         ItemCF(neighbours=3, voters=None).fit(feedback("dense"))
 
 
@@ -308,7 +308,8 @@ def test_too_many_items_are_refused_beforehand(monkeypatch: pytest.MonkeyPatch) 
 def test_memory_stays_within_what_is_told(limits: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     n = 6000
-    data = Interactions.of(np.repeat(np.arange(600), 100), (n * rng.random(60_000) ** 2).astype(int), duplicates="first")
+    item = (n * rng.random(60_000) ** 2).astype(int)
+    data = Interactions.of(np.repeat(np.arange(600), 100), item, duplicates="first")
     told: list[float] = []
     monkeypatch.setattr("fullrank.models.neighbours.cooccurrence.check_fits", lambda needed, *_: told.append(needed))
     ItemCF(**limits).fit(data)

@@ -133,7 +133,7 @@ class ItemVectors:
         return Products(self, people, self.near(people))
 
     def block(self, people: People, room: Room) -> tuple[Vectors, Near]:
-        """The same of a few people at once, who are not worth tiles."""
+        """Scores of all items at once and how near they are to canonical ones: for one person, not worth tiles."""
         near = self.near(people)
         if near is None:
             exact = self.exact(people)
@@ -176,7 +176,7 @@ class Products(NamedTuple):
 
     def tiles(self, room: Room, wide: int) -> Iterator[Tile]:
         """A filter for the ranking of all items, so many at a time: products by BLAS, else canonical scores."""
-        for first in range(0, len(self.items.rows), wide):
+        for first in range(0, max(len(self.items.rows), 1), wide):  # one, without any items, where there are none
             rows = self.items.rows[first : first + wide]
             if self.near is None:
                 exact = self.items.exact_tile(self.people, frozen(np.ascontiguousarray(rows.T)))
