@@ -64,7 +64,7 @@ def top_tile(
         if begin + wide == order.shape[0]:
             size = _size(codes)
             _sort_down(worth[:size], codes[:size], order)
-        _show(s, begin, more[d:e], saved[b - a :])  # backwards: an item may be in both
+        _show(s, begin, more[d:e], saved[b - a :])  # the last hidden first: an item may be in both
         _show(s, begin, seen[a:b], saved)
     return -1
 

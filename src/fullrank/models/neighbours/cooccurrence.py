@@ -104,8 +104,8 @@ def check_near(name: str, steps: Ints, entries: int, *limits: int | None) -> Non
     """Refuse to look for so many nearest of every item where they do not fit; nobody has more than steps."""
     found = sum(int(np.minimum(steps, k).sum()) for k in limits if k is not None)
     work = threads() * NEIGHBOUR * (ROOM + 4 * len(steps))
-    what = f"{name}: about {found:,} similarities of {len(steps):,} items"
-    check_fits(NEIGHBOUR * found + ENTRY * entries + work, what, "let every item have fewer, or use a larger machine")
+    needed, what = NEIGHBOUR * found + ENTRY * entries + work, f"about {found:,} similarities of {len(steps):,} items"
+    check_fits(needed, f"{name}: {what}", "keep fewer neighbours of each item, or use a larger machine")
 
 
 def in_pieces(block: Callable[..., int], first: int, last: int, n: int, k: int) -> Iterator[tuple[Array, ...]]:
