@@ -8,7 +8,9 @@ import sys
 from importlib import import_module, metadata
 from pathlib import Path
 
-NAMES = ["fuzz", "reading", "ranking", "training", "stochastic", "preferences", "defaults", "recommending"]
+NAMES = [
+    "fuzz", "reading", "ranking", "ranking_large", "training", "stochastic", "preferences", "defaults", "recommending",
+]  # fmt: skip
 LIBRARIES = ["numpy", "polars", "numba", "scipy"]
 
 

@@ -51,7 +51,7 @@ def run() -> list[Row]:
         files, source = write(folder)
         workers = {peer: _workers(peer, folder, stack) for peer in PEERS}
         rows = [row for setting, path in files.items() for row in speed(setting, path, workers)]
-        rows.append(lists(folder, THREADS))
+        rows += lists(folder, THREADS)
         for setting, path in files.items():
             rows += [cold(setting, path), *(memory(setting, path, copies) for copies in (1, 10))]
     return [{**row, "data": source} for row in rows]
@@ -91,7 +91,7 @@ def speed(setting: str, path: Path, workers: Mapping[Peer, list[Worker] | str]) 
     rows += [
         {"setting": setting, "measure": what, "seconds": min(times[what].wall)} for what in ("evaluate", "cases_of")
     ]
-    return [{**row, **_verdict(row, others)} for row in rows]
+    return [{**row, **verdict(row, others)} for row in rows]
 
 
 class Rival:
@@ -111,7 +111,7 @@ class Rival:
         self.ways = {name: ways[name] for name in finalists}
 
 
-def _verdict(row: Row, others: float) -> Row:
+def verdict(row: Row, others: float) -> Row:
     """Whether the target is met, as far as the machine was quiet enough to tell."""
     told: Row = {"others": others}
     if "target" not in row:

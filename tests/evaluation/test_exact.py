@@ -211,8 +211,8 @@ def test_biases_and_offsets_are_added_last(kind: str) -> None:
 
 
 def test_a_product_with_any_error_up_to_the_bound_gives_the_same_ranks() -> None:
-    from fullrank.kernels.counting import count_block
-    from fullrank.kernels.topn import top_block
+    from fullrank.kernels.counting import count_tile
+    from fullrank.kernels.topn import top_tile
 
     (left, right), split = hard_vectors(2), parted(2)
     left[5::40] = 1  # without the huge: they are not multiplied at all
@@ -234,9 +234,9 @@ def test_a_product_with_any_error_up_to_the_bound_gives_the_same_ranks() -> None
         best, worth = np.empty((USERS, 20), dtype=np.int32), np.empty((USERS, 20))
         hidden = (*cases.seen, *cases.more)
         by_code = np.arange(ITEMS, dtype=np.int32)
-        assert top_block(bad, near, cases.user, *hidden, by_code, best, worth) == -1
+        assert top_tile(0, bad, near, cases.user, *hidden, by_code, best, worth) == -1
         c = held_scores(bad, near, cases.start, cases.item)
-        assert count_block(bad, near, c, cases.user, cases.start, cases.item, *hidden, *out, pool, leaks) == -1
+        assert count_tile(0, bad, near, c, cases.user, cases.start, cases.item, *hidden, *out, pool, leaks) == -1
         assert [part.tolist() for part in out] == [
             part.tolist() for part in (expected.above, expected.tied, expected.relevant_above)
         ]

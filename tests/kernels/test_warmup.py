@@ -60,7 +60,7 @@ kernels += [als_preferences.run_sums, sgd_preferences.descend_preferences, sgd_p
 kernels += [sgd_sessions.descend_choices, sgd_sessions.descend_values, sgd_sessions.add_moves]
 kernels += [arranging.find_room, arranging.take_best, arranging.take_diverse, arranging.take_calibrated]
 assert names == list(KERNELS) and all(len(kernel.signatures) == 1 for kernel in kernels)
-kernels += [counting.count_block, topn.top_block, dual.sum_people]  # of two types, like those that follow
+kernels += [counting.count_tile, topn.top_tile, dual.sum_people]  # of two types, like those that follow
 kernels += [sampled_ranks.sample_block, sampled_ranks.sample_pairs_block]
 data = fullrank.read({"user": [1, 1, 1, 2, 2, 2], "item": [1, 2, 3, 1, 2, 3], "value": [1, 2, 3, 3, 2, 1]})
 split = fullrank.holdout(data, 0.3, valid=0.3)

@@ -22,7 +22,7 @@ from fullrank.ranks import Ranks
 
 RankCases: TypeAlias = Callable[[Any, Cases], list[Ranks]]
 
-BLOCK = 64  # users whose scores are looked at together
+BLOCK = 1 << 20  # scores that are looked at together
 NEW = "nothing is known of them"
 SILENT = "all scores are equal"
 
@@ -83,7 +83,7 @@ def _silent(model: Any, cases: Cases, ranks: Ranks) -> Bools:
 def equal_scores(model: Any, users: Codes, hidden: Iterable[Any]) -> Bools:
     """Of which users (codes) all items have the same score, those in the `hidden` lists aside."""
     equal = np.empty(len(users), dtype=bool)
-    for some in row_blocks(len(users), BLOCK):
+    for some in row_blocks(len(users), max(1, BLOCK // len(model.train.items))):
         scores = np.array(exact_scores_of(model, users[some]), dtype=np.float64)
         for start, item in hidden:
             for row, user in zip(scores, users[some].tolist(), strict=True):

@@ -11,10 +11,9 @@ from fullrank.arrays import row_blocks
 from fullrank.data.canonical import at_least
 from fullrank.data.graded import Graded
 from fullrank.errors import DataError
-from fullrank.evaluation.blocks import over_blocks
+from fullrank.evaluation.blocks import Held, Take, over_blocks
 from fullrank.evaluation.cases import Threshold
 from fullrank.evaluation.scoring import ByRows, ByVectors, name_of, scorer
-from fullrank.kernels.near import Near
 from fullrank.metrics.partial_order import checked_scores, levels
 from fullrank.models.kinds.linear import People, pair_scores
 from fullrank.ranks import About, Ranks
@@ -62,14 +61,14 @@ def _pick_rows(given: ByRows, graded: Graded, name: str) -> NDArray[np.float64]:
     first = np.append(first, len(order))
     offered = np.empty(len(order))
 
-    def work(some: slice, scores: NDArray[Any], near: Near) -> int:
+    def work(some: slice, held: Held) -> Take:
         rows = order[first[some.start] : first[some.stop]]
+        offered[rows] = held(first[some.start : some.stop + 1] - first[some.start], graded.item[rows])
         line = np.searchsorted(users[some], row_user[rows])
-        offered[rows] = scores[line, graded.item[rows]]
-        wrong = ~np.isfinite(offered[rows])
-        return int(line[wrong.argmax()]) if wrong.any() else -1
+        wrong = line[~np.isfinite(offered[rows])]
+        return lambda begin, scores, near: int(wrong[0]) if len(wrong) else -1
 
-    over_blocks(given, users.astype(np.int32), graded.users, len(graded.items), work, name=name)
+    over_blocks(given, users.astype(np.int32), graded.users, len(graded.items), [work], name=name)
     return offered
 
 

@@ -1,18 +1,18 @@
-"""Scores to ranks: blocks of users, one product and one counting pass each, never a sort of the catalogue."""
+"""Scores to ranks: tiles of users and items, one product and one counting pass each, never a sort of the catalogue."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fullrank.arrays import frozen
 from fullrank.data.graded import Graded
 from fullrank.data.outside import OutsideLists
 from fullrank.data.split import Split
 from fullrank.errors import DataError, check
-from fullrank.evaluation.blocks import Progress, Work, over_blocks, tell_progress
+from fullrank.evaluation.blocks import Held, Progress, Take, Work, over_blocks
 from fullrank.evaluation.candidates import Everything, Offered, Sampled
 from fullrank.evaluation.case_rows import about_ranks, kernel_input, rows_of
 from fullrank.evaluation.cases import Cases, Exclude, Threshold, cases_of
@@ -22,8 +22,6 @@ from fullrank.evaluation.offers import rank_offers
 from fullrank.evaluation.rank_samples import rank_again
 from fullrank.evaluation.scoring import name_of, scorer
 from fullrank.evaluation.top import TopN, lists_to_fill
-from fullrank.kernels.near import Near
-from fullrank.models.kinds.linear import held_scores
 from fullrank.ranks import Ranks
 
 
@@ -80,9 +78,7 @@ def rank_and_top(
     def count(scored: Any, some: Cases) -> list[Ranks]:
         made, work = lists_to_fill(scored, some.user, some.users, some.items, (*some.seen, *some.more), n)
         lists.append(made)
-        if progress is not None and scored is model:
-            work = tell_progress(work, len(some), progress)
-        return [_count(scored, some, block, first=work)]
+        return [_count(scored, some, block, first=[work], progress=progress if scored is model else None)]
 
     ranks = serve(model, cases, count)[0]
     return ranks, TopN.together(lists)
@@ -103,25 +99,24 @@ def _offers(split: Split[Any] | Cases | Graded, candidates: Any) -> Graded | Non
     return offers
 
 
-def _count(model: Any, cases: Cases, block: int | None, first: Work | None = None) -> Ranks:
-    """Ranks from blocks of scores, on which other work may be done first."""
-    from fullrank.kernels.counting import count_block
+def _count(
+    model: Any, cases: Cases, block: int | None, *, first: Sequence[Work] = (), progress: Progress | None = None
+) -> Ranks:
+    """Ranks from tiles of scores, on which other work may be done first."""
+    from fullrank.kernels.counting import count_tile
 
     above, tied, relevant_above = (np.empty(len(cases.item), dtype=np.int64) for _ in range(3))
-    pool, leaks = np.empty(len(cases), dtype=np.int64), np.zeros(len(cases), dtype=np.int64)
+    pool, leaks = (np.empty(len(cases), dtype=np.int64) for _ in range(2))
 
-    def work(some: slice, scores: NDArray[Any], near: Near) -> int:
-        wrong = first(some, scores, near) if first else -1
-        if wrong >= 0:
-            return wrong
+    def work(some: slice, held: Held) -> Take:
         rows, given = rows_of(cases, some), kernel_input(cases, some)
-        own = held_scores(scores, near, given[1], given[2])
+        own = held(given[1], given[2])
         out: Any = (above[rows], tied[rows], relevant_above[rows], pool[some], leaks[some])
-        return count_block(scores, near, own, *given, *out)
+        return lambda begin, scores, near: count_tile(begin, scores, near, own, *given, *out)
 
     over_blocks(
-        scorer(model, len(cases.users), len(cases.items)), cases.user, cases.users, len(cases.items), work,
-        name=name_of(model), block=block,
+        scorer(model, len(cases.users), len(cases.items)), cases.user, cases.users, len(cases.items), [*first, work],
+        name=name_of(model), block=block, progress=progress,
     )  # fmt: skip
     for column in (above, tied, relevant_above, pool):
         frozen(column)

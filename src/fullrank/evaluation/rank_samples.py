@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fullrank.arrays import frozen
-from fullrank.evaluation.blocks import over_blocks
+from fullrank.evaluation.blocks import Held, Take, over_blocks
 from fullrank.evaluation.candidates import Everything, Sampled
 from fullrank.evaluation.case_rows import about_ranks, kernel_input, rows_of
 from fullrank.evaluation.cases import Cases
 from fullrank.evaluation.fallback import serve
 from fullrank.evaluation.scoring import name_of, scorer
-from fullrank.kernels.near import Near
 from fullrank.ranks import Ranks
 
 
@@ -30,16 +29,14 @@ def _rank_again(model: Any, cases: Cases, samples: Sequence[Sampled], block: int
 
     drawn = [_Sampling(cases, sampled) for sampled in samples]
 
-    def work(some: slice, scores: NDArray[Any], near: Near) -> int:
-        for one in drawn:
-            kernel: Any = sample_pairs_block if one.pairs else sample_block
-            wrong = int(kernel(scores, near, *kernel_input(cases, some), *one.how, *one.out(some)))
-            if wrong >= 0:
-                return wrong
-        return -1
+    def work(one: _Sampling, some: slice, held: Held) -> Take:
+        kernel: Any = sample_pairs_block if one.pairs else sample_block
+        given = (*kernel_input(cases, some), *one.how, *one.out(some))
+        return lambda begin, scores, near: int(kernel(scores, near, *given))
 
     over_blocks(
-        scorer(model, len(cases.users), len(cases.items)), cases.user, cases.users, len(cases.items), work,
+        scorer(model, len(cases.users), len(cases.items)), cases.user, cases.users, len(cases.items),
+        [partial(work, one) for one in drawn],
         name=name_of(model), block=block, some=True,
     )  # fmt: skip
     return [one.ranks(model) for one in drawn]

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.arrays import Codes, frozen
+from fullrank.arrays import Codes, Doubles, Ints, frozen
 from fullrank.errors import DataError
-from fullrank.kernels.near import Near
-from fullrank.models.kinds.linear import ItemVectors, Linear, People, Room, exactly
+from fullrank.models.kinds.linear import ItemVectors, Linear, People, Room, Tile, exactly, held_scores
+
+TILE = 4096  # items whose products with a block of users stay in a core's cache
 
 
 @runtime_checkable
@@ -24,21 +25,36 @@ class Scores(Protocol):
         """Higher is better."""
 
 
+class Block(NamedTuple):
+    """Some users: the canonical scores of a few items of each, and tile by tile those of all items."""
+
+    held: Callable[[Ints, Codes], Doubles]  # of items item[start[row]] .. of every row
+    tiles: Iterable[Tile]
+
+
 @dataclass(frozen=True, eq=False)
 class ByVectors:
-    """Scores that are inner products: ranked by the canonical ones, with a product by BLAS as a filter."""
+    """Scores that are inner products: ranked by the canonical ones, with products by BLAS as a filter."""
 
     items: ItemVectors
     people: Callable[[Codes], People]
+    tile: int = TILE
 
-    def block(self, users: Codes, room: Room) -> tuple[NDArray[Any], Near]:
+    def wide(self, n_items: int) -> int:
+        """How many items are scored at a time."""
+        return max(min(self.tile, n_items), 1)
+
+    def block(self, users: Codes, room: Room, wide: int) -> Block:
         """Products of these users with all items, and how near they are to canonical scores."""
-        return self.items.block(self.people(users), room)
+        products = self.items.products(self.people(users))
+        return Block(products.held, products.tiles(room, wide))
 
-    def alone(self, users: Codes) -> tuple[NDArray[Any], Near] | None:
-        """The same without products, where only some items are to be scored."""
-        near = self.items.near(self.people(users))
-        return None if near is None else (np.zeros((1, 0), dtype=near.items.dtype), near)
+    def alone(self, users: Codes, room: Room) -> Block:
+        """The same without products, where only some items are to be scored and a product would not overflow."""
+        products = self.items.products(self.people(users))
+        if products.near is None:
+            return Block(products.held, products.tiles(room, len(self.items.rows)))
+        return Block(products.held, [(0, np.zeros((1, 0), dtype=products.near.items.dtype), products.near)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,13 +63,19 @@ class ByRows:
 
     rows: Callable[[Codes, Room], NDArray[Any]]  # may be overwritten
 
-    def block(self, users: Codes, room: Room) -> tuple[NDArray[Any], Near]:
-        """The scores of these users for all items."""
-        scores = self.rows(users, room)
-        return scores, exactly(scores)
+    def wide(self, n_items: int) -> int:
+        """All items are scored at once."""
+        return n_items
 
-    def alone(self, users: Codes) -> None:
-        """Nothing is scored without all the rest."""
+    def block(self, users: Codes, room: Room, wide: int) -> Block:
+        """The scores of these users for all items."""
+        return self.alone(users, room)
+
+    def alone(self, users: Codes, room: Room) -> Block:
+        """The same: nothing is scored without all the rest."""
+        scores = self.rows(users, room)
+        near = exactly(scores)
+        return Block(partial(held_scores, scores, near), [(0, scores, near)])
 
 
 Scorer: TypeAlias = ByVectors | ByRows

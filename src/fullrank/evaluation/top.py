@@ -15,11 +15,10 @@ from fullrank.data.interactions import Interactions
 from fullrank.data.split import Split
 from fullrank.data.write import names_of
 from fullrank.errors import check_integer
-from fullrank.evaluation.blocks import Work, over_blocks
+from fullrank.evaluation.blocks import Held, Take, Work, over_blocks
 from fullrank.evaluation.cases import Exclude, excluded_lists
 from fullrank.evaluation.fallback import popular, unknown
 from fullrank.evaluation.scoring import name_of, scorer
-from fullrank.kernels.near import Near
 
 if TYPE_CHECKING:
     import polars as pl
@@ -86,7 +85,7 @@ def top(
     def fill(scored: Any, some: Codes) -> TopN:
         lists, work = lists_to_fill(scored, some, data.users, data.items, (*seen, *more), n)
         given = scorer(scored, data.n_users, data.n_items)
-        over_blocks(given, some, data.users, data.n_items, work, name=name_of(scored), block=block)
+        over_blocks(given, some, data.users, data.n_items, [work], name=name_of(scored), block=block)
         return lists
 
     lists, new = fill(model, who), unknown(model, who)
@@ -94,15 +93,15 @@ def top(
 
 
 def lists_to_fill(model: Any, who: Codes, users: Ids, items: Ids, hidden: tuple[Any, ...], n: int) -> tuple[TopN, Work]:
-    """Lists for these users, and the work that fills them from blocks of scores."""
+    """Lists for these users, and the work that fills them from tiles of scores."""
     check_integer("n", n, 1)
-    from fullrank.kernels.topn import top_block
+    from fullrank.kernels.topn import top_tile
 
     best, worth, order = np.empty((len(who), n), dtype=np.int32), np.empty((len(who), n)), list_order(model, len(items))
 
-    def work(some: slice, scores: NDArray[Any], near: Near) -> int:
-        given: tuple[Any, ...] = (scores, near, who[some], *hidden, order, best[some], worth[some])
-        return top_block(*given)
+    def work(some: slice, held: Held) -> Take:
+        given: tuple[Any, ...] = (who[some], *hidden, order, best[some], worth[some])
+        return lambda begin, scores, near: top_tile(begin, scores, near, *given)
 
     return TopN(who, frozen(best.view()), frozen(worth.view()), users, items), work
 

@@ -1,8 +1,8 @@
-"""Counting who is above: one pass over a block of scores, no sort.
+"""Counting who is above: one pass over a tile of scores, no sort.
 
-Legend: s scores of one case over all items, c canonical scores of its h held-out items. Scores above `high` are surely
-above c, those below `low` surely below; what lies between is too close to tell and asked for its canonical score. Where
-s are the canonical scores, low and high are c, and what lies between is tied.
+Legend: s scores of one case over the items of a tile, c canonical scores of its h held-out items. Scores above `high`
+are surely above c, those below `low` surely below; what lies between is too close to tell and asked for its canonical
+score. Where s are the canonical scores, low and high are c, and what lies between is tied.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from fullrank.kernels.exact_dot import canonical
 from fullrank.kernels.near import Near
+from fullrank.kernels.within import within
 from fullrank.runtime.compiling import kernel
 
 Array = NDArray[Any]
@@ -42,15 +43,15 @@ def _count(s: Array, low: Array, high: Array, h: int, above: Array, tied: Array,
         for first in range(0, s.shape[0], RUN):
             if left == 0:
                 break
-            close, last = np.int32(0), min(first + RUN, s.shape[0])
-            for j in range(first, last):
-                close = np.int32(close + np.int32(s[j] >= low[i]) * np.int32(s[j] <= high[i]))
+            close, some = np.int32(0), s[first : first + RUN]  # counted from 0, so that several are taken at a time
+            for j in range(some.shape[0]):
+                close = np.int32(close + np.int32(some[j] >= low[i]) * np.int32(some[j] <= high[i]))
             if close:
                 if pending + RUN > ask.shape[1]:
                     return -1
-                for j in range(first, last):  # without a branch, which would be guessed wrong for half of the scores
-                    ask[0, pending], ask[1, pending] = i, j
-                    pending += np.int32(s[j] >= low[i]) * np.int32(s[j] <= high[i])
+                for j in range(some.shape[0]):  # without a branch: it would be guessed wrong for half of the scores
+                    ask[0, pending], ask[1, pending] = i, first + j
+                    pending += np.int32(some[j] >= low[i]) * np.int32(some[j] <= high[i])
                 left -= close
     return pending
 
@@ -122,18 +123,19 @@ def _bucket(x: Any, bottom: Any, scale: Any) -> Any:
 
 
 @kernel
-def count_block(
-    scores: Array, near: Near, c: Array, users: Array, start: Array, held: Array,
+def count_tile(
+    begin: int, scores: Array, near: Near, c: Array, users: Array, start: Array, held: Array,
     seen_start: Array, seen: Array, more_start: Array, more: Array,
     above: Array, tied: Array, relevant_above: Array, pool: Array, leaks: Array,
 ) -> int:  # fmt: skip
-    """Fill above, tied and relevant_above for every held-out item of these cases, pool and leaks for every case.
+    """Count above and tied for every held-out item of these cases, pool and leaks for every case, among some items.
 
-    `c` are the canonical scores of the held-out items, without offsets, and are overwritten. `scores` has a row per
-    case and is overwritten: who is no irrelevant candidate falls to -inf, so that counting needs no further look at
-    lists. `users` are the cases' rows in the lists of excluded items. A held-out item that is excluded as well stays
-    and counts as a leak. Returns the first case with a score that is not finite, or -1: irrelevant candidates are as
-    many as finite scores are left.
+    `scores` has a row per case, of items `begin`, `begin` + 1, ...; the counts start with the tile of item 0, and
+    relevant_above is filled there. `c` are the canonical scores of the held-out items, without offsets. `scores` is
+    overwritten: who is no irrelevant candidate falls to -inf, so that counting needs no further look at lists. `users`
+    are the cases' rows in the lists of excluded items, which are sorted, as held-out items of a case are. A held-out
+    item that is excluded as well stays and counts as a leak. Returns the first case with a score that is not finite,
+    or -1: irrelevant candidates are as many as finite scores are left.
     """
     n, exact = scores.shape[1], near.items.shape[0] == 0
     gone = scores.dtype.type(-np.inf)
@@ -141,37 +143,46 @@ def count_block(
     for case in range(scores.shape[0]):
         longest = max(longest, start[case + 1] - start[case])
     low, high = np.empty(longest, dtype=scores.dtype), np.empty(longest, dtype=scores.dtype)
+    higher, equal = np.empty(longest, dtype=np.int64), np.empty(longest, dtype=np.int64)
     key, beside = np.empty(n, dtype=np.uint16), np.empty(n, dtype=np.uint32)
     place, bucket = np.empty(2 * longest, dtype=np.uint32), np.empty((4, BUCKETS), dtype=np.uint32)
     no_room, ask = np.empty((2, 0), dtype=np.uint32), np.empty((2, 4 * longest + 4 * RUN), dtype=np.uint32)
     for case in range(scores.shape[0]):
         s, user, first = scores[case], users[case], start[case]
         h = start[case + 1] - first
-        own, higher, equal = c[first : first + h], above[first : first + h], tied[first : first + h]
-        hidden, sound = 0, True
+        own = c[first : first + h]
+        rest, leaked, sound = n, 0, True
         tau, slack, offset = np.float64(near.tau[case]), near.slack[case], near.offset[case]
         width = slack + tau * near.furthest
+        if begin == 0:
+            pool[case], leaks[case] = 0, 0
+            _rank_held(own, offset, above[first:], tied[first:], relevant_above[first:])
         for i in range(h):
             away = width + near.unit * (abs(own[i]) + width)
             low[i], high[i] = own[i] - away, own[i] + away
             sound &= abs(own[i]) < np.inf
-        for e in range(seen_start[user], seen_start[user + 1]):
-            hidden += s[seen[e]] != gone
-            sound &= s[seen[e]] < np.inf
-            s[seen[e]] = gone
-        for e in range(more_start[user], more_start[user + 1]):
-            hidden += s[more[e]] != gone
-            sound &= s[more[e]] < np.inf
-            s[more[e]] = gone
-        for i in range(h):
-            leaks[case] += s[held[first + i]] == gone
-            s[held[first + i]] = gone
-        pool[case] = n - hidden - h + leaks[case]
+        here, until = within(seen, seen_start[user], seen_start[user + 1], begin, n)
+        for e in range(here, until):
+            rest -= s[seen[e] - begin] != gone
+            sound &= s[seen[e] - begin] < np.inf
+            s[seen[e] - begin] = gone
+        here, until = within(more, more_start[user], more_start[user + 1], begin, n)
+        for e in range(here, until):
+            rest -= s[more[e] - begin] != gone
+            sound &= s[more[e] - begin] < np.inf
+            s[more[e] - begin] = gone
+        here, until = within(held, first, first + h, begin, n)
+        for e in range(here, until):
+            leaked += s[held[e] - begin] == gone
+            rest -= s[held[e] - begin] != gone
+            s[held[e] - begin] = gone
+        pool[case] += rest
+        leaks[case] += leaked
         if exact:
             finite = np.int32(0)
             for j in range(n):
                 finite = np.int32(finite + np.int32(abs(s[j]) < np.inf))
-            sound &= finite == pool[case]
+            sound &= finite == rest
         if not sound:
             return case
         pending = -1
@@ -185,17 +196,23 @@ def count_block(
             if pending < 0:
                 ask = np.empty((2, 4 * ask.shape[1]), dtype=np.uint32)
         for m in range(pending):
-            i, j = ask[0, m], ask[1, m]
-            apart = np.float64(s[j]) - own[i]
+            i, j = ask[0, m], begin + ask[1, m]
+            apart = np.float64(s[j - begin]) - own[i]
             if abs(apart) <= tau * near.reach[j] + slack:
                 apart = canonical(near, case, j) - (own[i] + offset)
             higher[i] += apart > 0
             equal[i] -= apart != 0
         for i in range(h):
-            own[i] += offset
-        for i in range(h):
-            ahead = np.int32(0)
-            for j in range(h):
-                ahead = np.int32(ahead + np.int32(own[j] > own[i]))
-            relevant_above[first + i] = ahead
+            above[first + i] += higher[i]
+            tied[first + i] += equal[i]
     return -1
+
+
+@kernel
+def _rank_held(c: Array, offset: float, above: Array, tied: Array, relevant_above: Array) -> None:
+    """Start the counts of a case, and fill how many of its held-out items are above each."""
+    for i in range(c.shape[0]):
+        ahead = np.int32(0)
+        for j in range(c.shape[0]):
+            ahead = np.int32(ahead + np.int32(c[j] + offset > c[i] + offset))
+        above[i], tied[i], relevant_above[i] = 0, 0, ahead

@@ -13,7 +13,7 @@ from fullrank.kernels.als_cg import step_rows
 from fullrank.kernels.als_preferences import cost_items, cost_matrices, cost_users, run_sums
 from fullrank.kernels.arranging import find_room, take_best, take_calibrated, take_diverse
 from fullrank.kernels.cooccurrence import add_dense, add_sparse, dots_block, nearest_block
-from fullrank.kernels.counting import count_block
+from fullrank.kernels.counting import count_tile
 from fullrank.kernels.dual import self_products, sum_people
 from fullrank.kernels.exact_dot import bound_norms, exact_rows, held_dots
 from fullrank.kernels.expected_level import expected_worth
@@ -29,7 +29,7 @@ from fullrank.kernels.sgd_pairs import deal, pair_cell
 from fullrank.kernels.sgd_preferences import descend_preferences, move_items
 from fullrank.kernels.sgd_ratings import descend_users
 from fullrank.kernels.sgd_sessions import add_moves, descend_choices, descend_values
-from fullrank.kernels.topn import top_block
+from fullrank.kernels.topn import top_tile
 
 
 def _pairs() -> None:
@@ -61,7 +61,7 @@ def _ranks() -> None:
     for kind in (np.float32, np.float64):
         scores, near = _near(kind)
         given = (held, np.array([0, 1]), held, starts, items, starts, items)
-        count_block(scores, near, np.zeros(1), *given, *out[:5])
+        count_tile(0, scores, near, np.zeros(1), *given, *out[:5])
         sample_block(scores, near, *given, 1, 0, False, *out)
         sample_pairs_block(scores, near, *given, 1, 0, False, *out[:5])
         held_dots(near.vectors, np.array([0, 1]), near.items, held, np.zeros(1))
@@ -76,7 +76,7 @@ def _top() -> None:
     order = np.arange(2, dtype=np.int32)
     order.flags.writeable = False
     for kind in (np.float32, np.float64):
-        top_block(*_near(kind), users, starts, items, starts, items, order, *best)
+        top_tile(0, *_near(kind), users, starts, items, starts, items, order, *best)
 
 
 def _arranged() -> None:

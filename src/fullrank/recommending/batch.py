@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank.arrays import Array, Bools, Codes, Doubles, frozen, row_blocks
-from fullrank.evaluation.blocks import over_blocks
+from fullrank.evaluation.blocks import block_size, over_blocks
 from fullrank.evaluation.scoring import name_of, scorer
 from fullrank.evaluation.top import lists_to_fill
 from fullrank.models.kinds.linear import exact_scores_of
 from fullrank.recommending.allowed import best_allowed
 from fullrank.recommending.request import Request, Rows
 
-FLAT = 64  # people whose scores are looked at together for being all equal
 GROWTH = 4  # of a pool in which quotas left too few
 CELLS = 1 << 23  # candidates in the pools of those whose lists are made together
 
@@ -99,7 +98,7 @@ def _fill(request: Request, rows: NDArray[Any], scored: Any, n: int) -> tuple[Co
     hidden = (*request.seen, *request.denied)
     lists, work = lists_to_fill(scored, who, train.users, train.items, hidden, n)
     over_blocks(
-        scorer(scored, train.n_users, train.n_items), frozen(request.code[rows]), train.users, train.n_items, work,
+        scorer(scored, train.n_users, train.n_items), frozen(request.code[rows]), train.users, train.n_items, [work],
         name=name_of(request.candidates.model),
     )  # fmt: skip
     return lists.item, lists.score
@@ -125,7 +124,7 @@ def _serve_flat(request: Request, rows: NDArray[Any], pools: Lists, flat: Bools)
 def _all_equal(request: Request, rows: NDArray[Any]) -> Bools:
     """For whom of these all candidates have the same canonical score."""
     equal = np.empty(len(rows), dtype=bool)
-    for some in row_blocks(len(rows), FLAT):
+    for some in row_blocks(len(rows), block_size(request.candidates.model.train.n_items)):
         scores = np.array(exact_scores_of(request.candidates.model, request.code[rows[some]]), dtype=np.float64)
         equal[some] = [
             _is_flat(score, request.candidates.left, row, (request.seen, request.denied), request.candidates.keep)

@@ -193,12 +193,12 @@ def history_of(history: History, items: Ids, value: Callable[[], float] = lambda
 
 def _best(scores: NDArray[Any], near: Near, hidden: Codes, n: int, order: Codes) -> tuple[Codes, NDArray[np.float64]]:
     """The n items of the highest canonical scores in a row, best first, of equal ones the first by `order`."""
-    from fullrank.kernels.topn import top_block
+    from fullrank.kernels.topn import top_tile
 
     best, worth = np.empty((1, n), dtype=np.int32), np.empty((1, n))
     lists = owned(np.array([0, len(hidden)]), np.int64), owned(hidden, np.int32)
     none = frozen(np.zeros(2, dtype=np.int64)), frozen(np.zeros(0, dtype=np.int32))
-    if n and top_block(scores, near, frozen(np.zeros(1, dtype=np.int32)), *lists, *none, order, best, worth) >= 0:
+    if n and top_tile(0, scores, near, frozen(np.zeros(1, dtype=np.int32)), *lists, *none, order, best, worth) >= 0:
         raise DataError(
             "a score for this person is NaN or infinite; fit with a smaller rate or more regularisation, or look for "
             "such values in the model's input."

@@ -300,7 +300,24 @@ def test_too_many_items_are_refused_beforehand(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("fullrank.runtime.memory.available", lambda: 100.0)
     with pytest.raises(StorageError, match="ItemCF: similarities among all 14 items"):
         ItemCF(voters=None).fit(feedback("dense"))
-    ItemCF(neighbours=3).fit(feedback("dense"))
+    with pytest.raises(StorageError, match="ItemCF: about 42 similarities of 14 items need about"):
+        ItemCF(neighbours=3, voters=None).fit(feedback("dense"))
+
+
+@pytest.mark.parametrize("limits", [{}, {"neighbours": 30, "voters": None}, {"neighbours": 150}])
+def test_memory_stays_within_what_is_told(limits: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    n = 6000
+    item = (n * rng.random(60_000) ** 2).astype(int)
+    data = Interactions.of(np.repeat(np.arange(600), 100), item, duplicates="first")
+    told: list[float] = []
+    monkeypatch.setattr("fullrank.models.neighbours.cooccurrence.check_fits", lambda needed, *_: told.append(needed))
+    ItemCF(**limits).fit(data)
+    tracemalloc.start()
+    similar = ItemCF(**limits).fit(data).similar
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert similar.nnz * 8 < peak < told[-1]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import fullrank
 from fullrank import ItemCF, RecentItemCF
 from fullrank.data.ids import Ids
 from fullrank.data.interactions import Interactions
-from fullrank.errors import DataError, ParameterError
+from fullrank.errors import DataError, ParameterError, StorageError
 from fullrank.kernels import cooccurrence as pair_kernels
 from fullrank.kernels import sequences as kernels
 from fullrank.models.kinds.item_sequences import ItemSequences, fading
@@ -322,3 +322,9 @@ def test_bad_parameters(wrong: dict[str, Any], must_be: str) -> None:
     with pytest.raises(ParameterError) as error:
         RecentItemCF(**wrong)
     assert str(error.value).startswith(f"The '{next(iter(wrong))}' parameter must be {must_be}")
+
+
+def test_too_many_followers_are_refused_beforehand(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fullrank.runtime.memory.available", lambda: 100.0)
+    with pytest.raises(StorageError, match="RecentItemCF: about 22 similarities of 12 items need about"):
+        RecentItemCF(neighbours=2).fit(feedback(ties=False))

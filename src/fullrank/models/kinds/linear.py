@@ -8,7 +8,7 @@ is close enough to be asked for them. So they are the same on every machine, in 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
@@ -21,7 +21,8 @@ from fullrank.kernels.near import Near
 from fullrank.models.kinds.model import Model
 
 Vectors: TypeAlias = Array  # float32 or float64
-Room: TypeAlias = Callable[[Any], Array]  # memory for a block of scores of this type
+Room: TypeAlias = Callable[..., Array]  # memory for scores of this type, of all items or so many
+Tile: TypeAlias = tuple[int, Array, Near]  # the first item, scores (people, items from there on), how near they are
 
 MARGIN = 1 + 2.0**-10  # covers that the bounds themselves are computed in floating point
 
@@ -117,16 +118,24 @@ class ItemVectors:
 
     def exact(self, people: People) -> Doubles:
         """Canonical scores of all items, (people, items): some ten times as long as by BLAS."""
+        return self.exact_tile(people, self.across)
+
+    def exact_tile(self, people: People, across: Vectors) -> Doubles:
+        """Those of some items, (width, items), alone."""
         from fullrank.kernels.exact_dot import exact_rows
 
-        out = np.empty((len(people.vectors), len(self.rows)))
-        exact_rows(self.beside(people), self.across, people.offset, out)
+        out = np.empty((len(people.vectors), across.shape[1]))
+        exact_rows(self.beside(people), across, people.offset, out)
         return out
 
+    def products(self, people: People) -> Products:
+        """These people beside all items, to be ranked."""
+        return Products(self, people, self.near(people))
+
     def block(self, people: People, room: Room) -> tuple[Vectors, Near]:
-        """A filter for the ranking of all items: products by BLAS, and how near they are to canonical scores."""
+        """Scores of all items at once and how near they are to canonical ones: for one person, not worth tiles."""
         near = self.near(people)
-        if near is None:  # a product may overflow, or somebody's vector is not finite, which the kernels tell
+        if near is None:
             exact = self.exact(people)
             return exact, exactly(exact)
         scores = room(self.rows.dtype)
@@ -158,6 +167,34 @@ class ItemVectors:
         )  # fmt: skip
 
 
+class Products(NamedTuple):
+    """Some people beside all items: what ranking asks of them."""
+
+    items: ItemVectors
+    people: People
+    near: Near | None  # without it a product may overflow, or somebody's vector is not finite, which the kernels tell
+
+    def tiles(self, room: Room, wide: int) -> Iterator[Tile]:
+        """A filter for the ranking of all items, so many at a time: products by BLAS, else canonical scores."""
+        for first in range(0, max(len(self.items.rows), 1), wide):  # one, without any items, where there are none
+            rows = self.items.rows[first : first + wide]
+            if self.near is None:
+                exact = self.items.exact_tile(self.people, frozen(np.ascontiguousarray(rows.T)))
+                yield first, exact, exactly(exact)
+            else:
+                scores = room(rows.dtype, len(rows))
+                np.matmul(self.near.vectors, rows.T, out=scores)
+                yield first, scores, self.near
+
+    def held(self, start: NDArray[np.int64], item: Codes) -> Doubles:
+        """The canonical scores of items item[start[row]] .. of every row; without offsets, where products have none."""
+        from fullrank.kernels.exact_dot import held_dots
+
+        out = np.empty(len(item))
+        held_dots(self.items.beside(self.people), start, self.items.rows, item, out)
+        return out if self.near else out + np.repeat(self.people.offset, np.diff(start))
+
+
 def _norms(rows: Vectors) -> Doubles:
     """Upper bounds of the norms of rows."""
     from fullrank.kernels.exact_dot import bound_norms
@@ -185,7 +222,7 @@ def pair_scores(vectors: Vectors, user: Codes, items: Vectors, item: Codes) -> D
 
 
 def held_scores(scores: Vectors, near: Near, start: NDArray[np.int64], item: Codes) -> Doubles:
-    """The canonical scores, without offsets, of items item[start[row]] .. of every row of a block."""
+    """The canonical scores, without offsets, of items item[start[row]] .. of every row of whole scores."""
     from fullrank.kernels.exact_dot import held_dots
 
     if not len(near.items):

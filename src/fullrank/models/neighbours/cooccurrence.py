@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -12,12 +13,14 @@ from numpy.typing import DTypeLike, NDArray
 
 from fullrank.arrays import Array, Doubles, Ints, Lists, frozen, lists
 from fullrank.data.interactions import Interactions
-from fullrank.runtime.threads import in_parallel
+from fullrank.runtime.memory import check_fits
+from fullrank.runtime.threads import in_parallel, threads
 
 PARTS = 128  # of the work, at most
 STEPS = 1 << 22  # products of two entries in a part, at least
 ROOM = 1 << 20  # neighbours found in one go
 ROWS = 64  # dense rows computed in one go
+NEIGHBOUR, ENTRY = 16, 40  # bytes at the peak: of what is found, pieces and the whole; of feedback, by user and by item
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,9 +67,14 @@ class Columns:
         dots_block(rows.start, self.by_item, self.by_user, self.binary, self.weight, out)
         return out
 
+    @cached_property
+    def steps(self) -> Ints:
+        """What every item has to go through: the items of its users."""
+        return steps_of(np.diff(self.by_user[0])[self.by_item[1]], self.by_item[0])
+
     def parts(self) -> Iterator[tuple[int, int]]:
-        """Runs of items with about as much work each: the items of their users; the same for any number of threads."""
-        return even_runs(np.diff(self.by_user[0])[self.by_item[1]], self.by_item[0])
+        """Runs of items with about as much work each; the same for any number of threads."""
+        return even_runs(self.steps)
 
     def nearest(
         self, first: int, last: int, k: int, *, keep_self: bool, share: bool, shrink: float = 0.0
@@ -78,14 +86,26 @@ class Columns:
         return in_pieces(lambda first, *rest: nearest_block(first, last, *given, *rest), first, last, len(self), k)
 
 
-def even_runs(steps: Ints, start: Ints) -> Iterator[tuple[int, int]]:
-    """Runs of items with about as many steps each, from the steps of every entry and where the items start."""
-    n = len(start) - 1
-    each_item = np.add.reduceat(np.append(steps, 0), start[:-1])
-    until = np.cumsum(np.where(np.diff(start) > 0, each_item, 0) + 1)
+def steps_of(each: Ints, start: Ints) -> Ints:
+    """The steps of every item, from those of every entry and where the items start."""
+    sums = np.add.reduceat(np.append(each, 0), start[:-1])
+    return np.where(np.diff(start) > 0, sums, 0)
+
+
+def even_runs(steps: Ints) -> Iterator[tuple[int, int]]:
+    """Runs of items with about as many steps each."""
+    n, until = len(steps), np.cumsum(steps + 1)
     each = max(STEPS, 8 * n, int(until[-1]) // PARTS)
     edges = np.searchsorted(until, np.arange(each, int(until[-1]), each)) + 1
     return pairwise(np.unique(np.concatenate([[0], edges, [n]])).tolist())
+
+
+def check_near(name: str, steps: Ints, entries: int, *limits: int | None) -> None:
+    """Refuse to look for so many nearest of every item where they do not fit; nobody has more than steps."""
+    found = sum(int(np.minimum(steps, k).sum()) for k in limits if k is not None)
+    work = threads() * NEIGHBOUR * (ROOM + 4 * len(steps))
+    needed, what = NEIGHBOUR * found + ENTRY * entries + work, f"about {found:,} similarities of {len(steps):,} items"
+    check_fits(needed, f"{name}: {what}", "keep fewer neighbours of each item, or use a larger machine")
 
 
 def in_pieces(block: Callable[..., int], first: int, last: int, n: int, k: int) -> Iterator[tuple[Array, ...]]:

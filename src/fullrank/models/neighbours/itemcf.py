@@ -12,7 +12,7 @@ from fullrank.arrays import Array, Doubles, Floats
 from fullrank.data.interactions import Interactions
 from fullrank.errors import check, check_integer, is_number
 from fullrank.models.kinds.item_item import ItemItem
-from fullrank.models.neighbours.cooccurrence import Columns, joined
+from fullrank.models.neighbours.cooccurrence import Columns, check_near, joined
 from fullrank.models.positives import Relevant, check_relevant, positives
 from fullrank.models.protocols import Recipe, need_feedback
 from fullrank.runtime.memory import check_fits
@@ -81,6 +81,7 @@ class ItemCF(Recipe[Interactions, ItemItem]):
 
     def _near(self, columns: Columns) -> Any:
         """Sparse, row j and column i; s is symmetric until it is cut and scaled."""
+        check_near("ItemCF", columns.steps, len(columns.by_item[1]), self.voters, self.neighbours)
         if self.voters is None:
             similar = self._nearest(columns, self.neighbours)
         elif self.neighbours is None:

@@ -11,7 +11,7 @@ from fullrank.arrays import Array, Codes
 from fullrank.data.interactions import Interactions
 from fullrank.errors import DataError, check, check_integer, is_number
 from fullrank.models.kinds.item_sequences import ItemSequences, moments
-from fullrank.models.neighbours.cooccurrence import joined
+from fullrank.models.neighbours.cooccurrence import check_near, even_runs, joined
 from fullrank.models.neighbours.sequences import Sequences
 from fullrank.models.positives import Relevant, check_relevant, positive_rows, positives
 from fullrank.models.protocols import Recipe, need_feedback
@@ -74,6 +74,8 @@ class RecentItemCF(Recipe[Interactions, ItemSequences]):
     def _followers(self, sequences: Sequences) -> Any:
         """Sparse, row j and column i."""
         fade, n = sequences.fade(self.nearness), len(sequences)
+        steps = sequences.steps(fade)
+        check_near("RecentItemCF", steps, len(sequences.by_item[1]), self.neighbours)
         k, backward, shrink = min(self.neighbours, n), float(self.backward), float(self.shrink)
 
         def work(part: tuple[int, int]) -> list[tuple[Array, ...]]:
@@ -83,4 +85,4 @@ class RecentItemCF(Recipe[Interactions, ItemSequences]):
                 for sizes, which, square, chance in followers
             ]
 
-        return joined(in_parallel(work, sequences.parts(fade)), n)
+        return joined(in_parallel(work, even_runs(steps)), n)

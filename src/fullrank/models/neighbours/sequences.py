@@ -11,7 +11,7 @@ import numpy as np
 from fullrank.arrays import Array, Codes, Doubles, Ints, frozen
 from fullrank.data.interactions import Interactions
 from fullrank.models.kinds.item_sequences import fading, places
-from fullrank.models.neighbours.cooccurrence import even_runs, in_pieces
+from fullrank.models.neighbours.cooccurrence import in_pieces, steps_of
 
 Rows: TypeAlias = tuple[Ints, Codes, Array]
 
@@ -53,10 +53,10 @@ class Sequences:
         table = np.concatenate([np.ones(2), fading(longest, nearness)])[: longest + 1]
         return frozen(table[table >= NEGLIGIBLE])
 
-    def parts(self, fade: Doubles) -> Iterator[tuple[int, int]]:
-        """Runs of items with about as much work each."""
+    def steps(self, fade: Doubles) -> Ints:
+        """What every item has to go through: what stands near it."""
         sizes = np.minimum(np.diff(self.by_user[0]), len(fade))
-        return even_runs(sizes[self.by_item[1]], self.by_item[0])
+        return steps_of(sizes[self.by_item[1]], self.by_item[0])
 
     def followers(
         self, first: int, last: int, k: int, *, fade: Doubles, backward: float, shrink: float
