@@ -46,7 +46,7 @@ def test_inner_products_have_the_order_of_recommend(name: str, tmp_path: Path) -
         away = products - scores
         assert np.ptp(away, axis=1).max() < 1e-6 * np.abs(scores).max()
     for row in (0, 17, 42):
-        listed = fullrank.recommend(model, user_ids[row], n=len(items), exclude=None).items
+        listed = fullrank.recommend(model, user_ids[row], n=len(items), repeat=True).items
         order = products[row][[item_ids.index(item) for item in listed]]
         assert (np.diff(order) <= 1e-6 * np.abs(products).max()).all()
         assert np.ptp(order) > 0
@@ -197,6 +197,6 @@ def test_an_index_of_faiss_finds_the_list(name: str, tmp_path: Path) -> None:
     ids = [json.loads(line) for line in (tmp_path / "items.jsonl").read_text().splitlines()]
     found, numbers = index.search(users[:10], 5)
     for row in range(10):
-        listed = fullrank.recommend(model, model.train.users.name(row), n=5, exclude=None)
+        listed = fullrank.recommend(model, model.train.users.name(row), n=5, repeat=True)
         assert [ids[number] for number in numbers[row]] == listed.items
         assert np.diff(found[row]) == pytest.approx(np.diff(listed.scores), abs=1e-5)

@@ -97,7 +97,7 @@ def test_the_direction_is_that_of_scoring() -> None:
     model = ItemCF(neighbours=1, voters=None, shrink=0, user_weight=0).fit(took)
     assert similar(model, "gin").items == ["tea"]
     assert similar(model, "tea").items == ["jam"]
-    scores = fullrank.recommend(model, history=["gin"], exclude=None, n=1)
+    scores = fullrank.recommend(model, history=["gin"], repeat=True, n=1)
     assert (scores.items, scores.scores) == (["tea"], pytest.approx(similar(model, "gin").scores))
 
 
