@@ -65,17 +65,10 @@ def evaluate(
 
 def know(data: Any, like: Any) -> tuple[Any, int]:
     """The rows of users and items there are, with their codes; and how many others."""
-    import numpy as np
+    from fullrank.evaluation.aligned import recode
 
-    from fullrank.data.intake import Intake
-    from fullrank.data.interactions import canonical, present
-
-    user, item = (ids.codes(own.names, missing=-1) for ids, own in ((like.users, data.users), (like.items, data.items)))
-    user, item = user[data.user], item[data.item]
-    keep = (user >= 0) & (item >= 0)
-    columns = present(user=user, item=item, value=data.value, time=data.time)
-    kept = canonical({k: v[keep] for k, v in columns.items()}, like.users, like.items, "last", Intake())
-    return kept, int(np.sum(~keep))
+    kept = recode(data, like.users, like.items)
+    return kept, len(data) - len(kept)
 
 
 def _candidates(text: str, seed: int) -> Any:

@@ -48,13 +48,10 @@ def rank_lists(lists: OutsideLists, cases: Cases, *, name: str = "lists", strict
     if strict and irregular:
         raise DataError(f"{name}: {'; '.join(f'{n:,} {what}' for what, n in irregular.items())}; mend the lists.")
     pool, leaks = count_pools(cases, hidden)
-    counted = _count(rows, cases, pool)
     about = about_ranks(name, cases, leaks)
     notes = (*about.notes, *lists.intake.doubts, *_note_others(lists, cases))
-    return Ranks(
-        start=cases.start, pool=pool, **counted, item=cases.item, user=cases.user, grade=cases.grade,
-        shortened=shortened, about=replace(about, longest=lists.longest, irregular=irregular, notes=notes),
-    )  # fmt: skip
+    about = replace(about, longest=lists.longest, irregular=irregular, notes=notes)
+    return replace(rank_rows(rows, cases, pool), shortened=shortened, about=about)
 
 
 def _note_others(lists: OutsideLists, cases: Cases) -> tuple[str, ...]:
@@ -64,8 +61,8 @@ def _note_others(lists: OutsideLists, cases: Cases) -> tuple[str, ...]:
     return (f"{others:,} people with a list are not judged: nothing relevant of theirs was held out",) if others else ()
 
 
-def _count(rows: Rows, cases: Cases, pool: Ints) -> dict[str, Any]:
-    """The columns of ranks: who is above each relevant item, how many tie with it, which are in no list."""
+def rank_rows(rows: Rows, cases: Cases, pool: Ints) -> Ranks:
+    """Who is above each relevant item, how many tie with it, which are in no list and stand last."""
     held = _held_rows(rows, cases)
     hit = held >= 0
     wrong, found = (np.concatenate([[0], np.cumsum(these)]) for these in (~hit, hit))  # in the rows before each
@@ -83,10 +80,10 @@ def _count(rows: Rows, cases: Cases, pool: Ints) -> dict[str, Any]:
     last = _unlisted_order(cases, whose, unlisted)
     so_far = np.arange(len(last)) - np.searchsorted(whose[last], whose[last])
     higher[last] = (found[start[1:]] - found[start[:-1]])[whose[last]] + so_far
-    return {
-        "above": above, "tied": tied, "relevant_above": higher, "unlisted": unlisted,
-        "listed": wrong[start[1:]] - wrong[start[:-1]],
-    }  # fmt: skip
+    return Ranks(
+        start=cases.start, above=above, tied=tied, pool=pool, relevant_above=higher, item=cases.item, user=cases.user,
+        grade=cases.grade, unlisted=unlisted, listed=wrong[start[1:]] - wrong[start[:-1]],
+    )  # fmt: skip
 
 
 def _unlisted_order(cases: Cases, whose: Ints, unlisted: Bools) -> Ints:

@@ -16,6 +16,7 @@ from fullrank.data.split.parts import joined
 from fullrank.errors import DataError, ParameterError, check_integer
 from fullrank.evaluation.case_rows import about_ranks
 from fullrank.evaluation.cases import Cases, Threshold, cases_of
+from fullrank.evaluation.lists import Rows, count_pools, hidden_keys, rank_rows
 from fullrank.evaluation.result import evaluate
 from fullrank.evaluation.scoring import name_of
 from fullrank.metrics.lists import coverage, diversity, novelty, popularity
@@ -165,24 +166,10 @@ def _lists(request: Request, n: int) -> Lists:
 
 def _ranks(model: Model, cases: Cases, lists: Lists, n: int) -> Ranks:
     """Where held-out items stand in lists; those that are not in them come after everything, at no place up to n."""
-    case = np.repeat(np.arange(len(cases)), np.diff(cases.start))
-    places = np.full(len(cases.item), -1)
-    relevant = np.zeros(lists.item.shape, dtype=bool)
-    for place in range(n):
-        same = lists.item[case, place] == cases.item
-        places[same] = place
-        relevant[case[same], place] = True
-    ahead = np.cumsum(relevant, axis=1) - relevant  # relevant items before every place
-    in_list, at = places >= 0, np.maximum(places, 0)
-    before = np.where(in_list, ahead[case, at], relevant.sum(axis=1)[case])
-    sizes = np.diff(cases.start)
-    hidden = sum(np.diff(start)[cases.user] for start, _ in (cases.seen, cases.more))
-    pool = np.maximum(len(cases.items) - sizes - hidden, n)
-    above = np.where(in_list, places - before, pool[case])
-    return Ranks(
-        start=cases.start, above=above, tied=np.zeros(len(case), dtype=np.int64), pool=pool, relevant_above=before,
-        item=cases.item, user=cases.user, grade=cases.grade, about=about_ranks(model, cases, 0),
-    )  # fmt: skip
+    case, place = np.nonzero(lists.item >= 0)
+    pool = np.maximum(count_pools(cases, hidden_keys(cases))[0], n)
+    rows = Rows(case, lists.item[case, place], -place.astype(np.float64))
+    return replace(rank_rows(rows, cases, pool), about=about_ranks(model, cases, 0))
 
 
 def _look(candidates: Candidates, lists: Lists) -> dict[str, float | None]:
