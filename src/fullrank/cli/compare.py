@@ -10,8 +10,11 @@ import typer
 
 from fullrank.cli.options import (
     DATA_HELP,
+    Cut,
     Json,
+    Metrics,
     Overwrite,
+    Relevant,
     Repeat,
     Seed,
     data_plan,
@@ -33,11 +36,9 @@ def compare(
     models: Annotated[
         str | None, typer.Option(help="Which, by name: allrank,ials,itemcf. By default those that suit the data.")
     ] = None,
-    split: Annotated[
-        str | None, typer.Option(help="leave-last:5, holdout:0.2, time:2001-01-31 or time:0.2 (the last fifth).")
-    ] = None,
-    relevant: Annotated[float | None, typer.Option(help="The least rating that counts as relevant.")] = None,
-    metrics: Annotated[str | None, typer.Option(help="recall@10,ndcg@10,... The first one decides.")] = None,
+    split: Cut = None,
+    relevant: Relevant = None,
+    metrics: Metrics = None,
     repeat: Repeat = False,
     tune: Annotated[int, typer.Option(help="Trials to tune every model with; 0: as they are.", min=0)] = 0,
     out: Annotated[Path | None, typer.Option(help="The folder for report, results and best model.")] = None,

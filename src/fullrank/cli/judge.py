@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from fullrank.cli.compare import run_and_report
-from fullrank.cli.options import Json, Overwrite, Seed, listed, parse_columns, reads
+from fullrank.cli.options import Json, Metrics, Overwrite, Relevant, Seed, listed, parse_columns, reads
 from fullrank.cli.printing import note, note_data
 from fullrank.errors import ParameterError
 
@@ -32,8 +32,8 @@ def judge(
     held_out: Annotated[str, typer.Option(help="What people did afterwards: feedback, or TREC qrels.")],
     train: Annotated[str | None, typer.Option(help="What was known before; what people have is left out.")] = None,
     with_: Annotated[str | None, typer.Option("--with", help="Recipes to fit on it: ials,itemcf.")] = None,
-    relevant: Annotated[float | None, typer.Option(help="The least value that counts as relevant.")] = None,
-    metrics: Annotated[str | None, typer.Option(help="recall@10,ndcg@10,... The first one decides.")] = None,
+    relevant: Relevant = None,
+    metrics: Metrics = None,
     seen: Annotated[bool, typer.Option("--seen", help="What people have already stays a candidate.")] = False,
     strict: Strict = False,
     as_: Libraries = None,

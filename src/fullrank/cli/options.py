@@ -40,6 +40,11 @@ READING: dict[str, Any] = {  # how DATA is read: the same options of every comma
         list[str] | None, typer.Option("--data-set", help="An option of a known data set: --data-set catalogue=true.")
     ],
 }
+Cut: TypeAlias = Annotated[
+    str | None, typer.Option("--split", help="leave-last:5, holdout:0.2, time:2001-01-31 or time:0.2 (the last fifth).")
+]
+Relevant: TypeAlias = Annotated[float | None, typer.Option(help="The least rating that counts as relevant.")]
+Metrics: TypeAlias = Annotated[str | None, typer.Option(help="recall@10,ndcg@10,... The first one decides.")]
 Seed: TypeAlias = Annotated[int, typer.Option(help="The same seed gives the same numbers.", min=0)]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Repeat: TypeAlias = Annotated[

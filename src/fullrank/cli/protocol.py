@@ -9,7 +9,19 @@ import typer
 
 from fullrank.cli.compare import run_and_report
 from fullrank.cli.judge import Libraries, ListColumns, Strict, read_named
-from fullrank.cli.options import DATA_HELP, Json, Overwrite, Repeat, Seed, data_plan, listed, reads
+from fullrank.cli.options import (
+    DATA_HELP,
+    Cut,
+    Json,
+    Metrics,
+    Overwrite,
+    Relevant,
+    Repeat,
+    Seed,
+    data_plan,
+    listed,
+    reads,
+)
 from fullrank.cli.printing import note, note_data, print_result
 from fullrank.errors import ParameterError
 
@@ -30,11 +42,9 @@ protocol = typer.Typer(
 def make(
     source: Annotated[str, typer.Argument(metavar="DATA", help=DATA_HELP)],
     out: Annotated[Path, typer.Option("-o", "--out", help="The file: game.frp.")],
-    split: Annotated[
-        str | None, typer.Option(help="leave-last:5, holdout:0.2, time:2001-01-31 or time:0.2 (the last fifth).")
-    ] = None,
-    relevant: Annotated[float | None, typer.Option(help="The least rating that counts as relevant.")] = None,
-    metrics: Annotated[str | None, typer.Option(help="recall@10,ndcg@10,... The first one decides.")] = None,
+    split: Cut = None,
+    relevant: Relevant = None,
+    metrics: Metrics = None,
     repeat: Repeat = False,
     public: Annotated[Path | None, typer.Option(help="Also a copy without the held-out part, for everybody.")] = None,
     title: Annotated[str, typer.Option(help="What reports are called.")] = "",
