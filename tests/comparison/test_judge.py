@@ -65,6 +65,7 @@ def test_what_lists_leave_open_is_decided_by_nobody(mixed: Comparison) -> None:
     assert pairs["recall@10", "fitted", "lists"].difference == 0.0
     frame = mixed.to_frame().filter(pl.col("least").is_not_null())
     assert frame.select("model", "metric").rows() == [("lists", "auc")]
+    assert " to " in mixed._repr_html_()
     text = str(mixed)
     assert " to " in text
     assert "what they leave open" in text
