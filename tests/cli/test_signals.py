@@ -207,3 +207,28 @@ def test_what_was_half_written_is_removed_at_the_next_start(ratings: Path, tmp_p
     finally:
         os.close(living)
         Path(name).unlink()
+
+
+def test_ctrl_c_that_a_callback_swallows_ends_the_next_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As compilers call back into Python: what is raised there goes nowhere."""
+    import ctypes
+
+    from fullrank.cli.signals import termination
+    from fullrank.runtime.stopping import stop_if_asked
+
+    swallowed: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda raised: swallowed.append(raised.exc_type))
+
+    @ctypes.CFUNCTYPE(None)
+    def back() -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.01)
+
+    before = signal.getsignal(signal.SIGINT)
+    with termination():
+        back()
+        assert swallowed == [KeyboardInterrupt]
+        with pytest.raises(KeyboardInterrupt):
+            stop_if_asked()
+    assert signal.getsignal(signal.SIGINT) is before
+    stop_if_asked()  # nobody asks any more

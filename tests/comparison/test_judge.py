@@ -65,6 +65,7 @@ def test_what_lists_leave_open_is_decided_by_nobody(mixed: Comparison) -> None:
     assert pairs["recall@10", "fitted", "lists"].difference == 0.0
     frame = mixed.to_frame().filter(pl.col("least").is_not_null())
     assert frame.select("model", "metric").rows() == [("lists", "auc")]
+    assert " to " in mixed._repr_html_()
     text = str(mixed)
     assert " to " in text
     assert "what they leave open" in text
@@ -80,16 +81,16 @@ def test_a_model_that_knows_the_answers_is_not_recommended() -> None:
         compare(SPLIT, {"leaky": leaky}, relevant=4, metrics=METRICS, strict=True)
 
 
-def test_lists_that_are_irregular_are_told_or_refused() -> None:
+def test_lists_that_are_irregular_are_told_or_refused(tmp_path: Path) -> None:
     judged = SPLIT.train.users.name(int(fullrank.cases_of(SPLIT, 4).user[0]))
     mine = LISTS.filter(pl.col("user") == judged)
     twice = fullrank.read_lists(
         pl.concat([LISTS, mine.head(3).with_columns(rank=pl.lit(99, pl.Int64), score=pl.lit(-9.0))])
     )
-    found = compare(SPLIT, {"mine": twice}, relevant=4, metrics=METRICS)
+    found = compare(SPLIT, {"mine": twice}, relevant=4, metrics=METRICS, out=tmp_path)
     assert any("mine: 3 items that were in the list already: taken out." in c.text for c in found.results.trust)
-    with pytest.raises(DataError, match="3 items that were in the list already"):
-        compare(SPLIT, {"mine": twice}, relevant=4, metrics=METRICS, strict=True)
+    with pytest.raises(DataError, match="3 items that were in the list already"):  # also where it was told before
+        compare(SPLIT, {"mine": twice}, relevant=4, metrics=METRICS, strict=True, out=tmp_path)
 
 
 def test_it_goes_on_and_merges(tmp_path: Path) -> None:

@@ -179,6 +179,8 @@ def test_a_pair_is_told_apart_only_where_every_order_agrees() -> None:
     metric = [parse("rr"), parse("recall@2")]
     one, two = evaluate(sure, metric), evaluate(opened, metric)
     assert two.bounds() == {"rr": (pytest.approx(0.1), pytest.approx(1 / 3))}
+    assert "rr=0.1000 to 0.3333, recall@2=0.0000" in repr(two)
+    assert "<td>0.1000 to 0.3333</td>" in two._repr_html_()
     assert one.versus(two)["rr"].difference == pytest.approx(1 - 1 / 3)
     assert two.versus(one)["rr"].difference == pytest.approx(1 / 3 - 1)
     assert two.versus(two)["rr"].difference == 0.0

@@ -1,4 +1,7 @@
-"""SIGTERM ends a command as Ctrl-C does, after the step that is under way: it is kept, and the exit code is 143."""
+"""How a command ends when it is asked to: at once by Ctrl-C; by SIGTERM after the step that is under way and kept.
+
+The exit codes are 130 and 143.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,8 @@ class Terminated:
 def termination() -> Iterator[Terminated]:
     """While a command runs: the first SIGTERM ends it after a step that is kept, or at once; the second kills.
 
-    What does not end within some seconds (a long step of compiled code) is ended.
+    What does not end within some seconds (a long step of compiled code) is ended. Ctrl-C is remembered besides: in the
+    middle of compiling, callbacks of the compiler swallow it, and then the next step ends.
     """
     state = Terminated()
     if threading.current_thread() is not threading.main_thread():  # no other may set a handler
@@ -49,8 +53,15 @@ def termination() -> Iterator[Terminated]:
             os.write(2, b"error: terminated.\n")
             os._exit(CODE)
 
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        ask_to_stop()
+        raise KeyboardInterrupt
+
     forget()
     before = signal.signal(signal.SIGTERM, end)
+    asked = signal.getsignal(signal.SIGINT)
+    if asked is signal.default_int_handler:  # where it is ignored, it stays so
+        signal.signal(signal.SIGINT, interrupt)
     threading.Thread(target=watch, daemon=True).start()
     try:
         yield state
@@ -59,3 +70,4 @@ def termination() -> Iterator[Terminated]:
         ended.set()
         came.set()
         signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGINT, asked)

@@ -32,6 +32,7 @@ from fullrank.metrics.metric import Metric
 from fullrank.models.kinds.model import Model
 from fullrank.runtime.atomic import locked
 from fullrank.runtime.output import output_folder
+from fullrank.runtime.stopping import stop_if_asked
 from fullrank.tuning.tune import need_optuna
 
 
@@ -149,6 +150,7 @@ def _run(
     interrupted: BaseException | None = None
     for name, recipe in recipes.items():
         try:
+            stop_if_asked()
             with steps.of(name):
                 part, model = measure(setting, name, recipe, tune, store, steps)
                 models |= {name: model} if store is None and model is not None else {}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from fullrank.comparison.results import Estimate, Results
 from fullrank.comparison.runs import Store
-from fullrank.comparison.tables import latex, markdown, text
+from fullrank.comparison.tables import BOUNDS, latex, markdown, text
 from fullrank.errors import ModelFileError, ParameterError
 from fullrank.models.files import save
 from fullrank.models.kinds.model import Model
@@ -127,5 +127,8 @@ class Comparison:
 def _cell(value: Estimate | None) -> str:
     if value is None or value.mean is None:
         return "<td></td>"
+    group = f"<sup>{escape(value.group)}</sup>"
+    if value.bounds is not None:
+        return f"<td title='{escape(BOUNDS)}'>{value.bounds[0]:.4f} to {value.bounds[1]:.4f}{group}</td>"
     title = "" if value.low is None else f" title='{value.low:.4f} to {value.high:.4f}'"
-    return f"<td{title}>{value.mean:.4f}<sup>{escape(value.group)}</sup></td>"
+    return f"<td{title}>{value.mean:.4f}{group}</td>"

@@ -154,7 +154,7 @@ class Setting:
         text = (
             f"{__version__} {fingerprint_of_split(self.split)} {self.relevant} {self.exclude} {self.seed} "
             f"{self.truth is not None} {','.join(map(str, self.metrics)) if self.truth else ''} {self.attributes} "
-            f"{self.libraries} {','.join(map(str, self.metrics)) if self.libraries else ''}"
+            f"{self.strict} {self.libraries} {','.join(map(str, self.metrics)) if self.libraries else ''}"
         )
         return hashlib.sha256(text.encode()).hexdigest()
 

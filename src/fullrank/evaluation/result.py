@@ -142,15 +142,20 @@ class Result:
         return len(self.values)
 
     def __repr__(self) -> str:
-        means = ", ".join(f"{name}={mean:.4f}" for name, mean in self.mean().items())
+        means = ", ".join(f"{name}={self._shown(name, mean)}" for name, mean in self.mean().items())
         return f"Result({self.about.model}: {means} over {len(self):,} cases among {self.about.candidates})"
+
+    def _shown(self, name: str, mean: float) -> str:
+        """A mean, or from where to where it is where lists leave it open."""
+        ends = self.bounds().get(name)
+        return f"{mean:.4f}" if ends is None else f"{ends[0]:.4f} to {ends[1]:.4f}"
 
     def _repr_html_(self) -> str:
         from html import escape
 
         intervals = self.interval()
         rows = "".join(
-            f"<tr><td>{escape(name)}{'' if unbiased else ' *'}</td><td>{mean:.4f}</td>"
+            f"<tr><td>{escape(name)}{'' if unbiased else ' *'}</td><td>{self._shown(name, mean)}</td>"
             f"<td>{intervals[name][0]:.4f} – {intervals[name][1]:.4f}</td></tr>"
             for unbiased, (name, mean) in zip(self.unbiased, self.mean().items(), strict=True)
         )

@@ -97,7 +97,7 @@ class TrainingLoop:
             self._judge(state, self.training.judge)
         if self.checkpointer is not None:
             self.checkpointer.keep(state, self.judged)
-            stop_if_asked()
+        stop_if_asked()
         return self.has_ended(state)
 
     def has_ended(self, state: State) -> bool:
