@@ -38,11 +38,12 @@ def test_teams_take_turns_and_pick_their_best(one: list[int], two: list[int], n:
     for place, (item, who) in enumerate(zip(items, team, strict=True)):
         before = items[:place]
         left = [[x for x in ranked if x not in before] for ranked in (one, two)]
-        assert (who == -1) == (not left[0] or not left[1])
+        picks = team[:place].count(0), team[:place].count(1)
+        due = {0, 1} if picks[0] == picks[1] else {int(picks[1] < picks[0])}
+        assert (who == -1) == (not all(left[one] for one in due))
         if who >= 0:
+            assert who in due
             assert item == left[who][0]
-            assert abs(team[:place].count(0) - team[:place].count(1)) <= 1
-            assert team[:place].count(who) <= team[:place].count(1 - who)
     assert interleave(one, two, n, flips("salt", word)) == (items, team)
 
 
@@ -51,6 +52,12 @@ def test_equal_lists_win_as_often_over_all_coins() -> None:
         credit(interleave("abcd", "abcd", 4, iter(coin)), "ad") for coin in product([True, False], repeat=2)
     )
     assert credits[(2, 0)] == credits[(0, 2)] > 0
+
+
+def test_a_short_list_is_not_at_an_advantage() -> None:
+    for coin in (True, False):
+        items, team = interleave("a", "bcd", 4, repeat(coin))
+        assert dict(zip(items, team, strict=True)) == {"a": 0, "b": 1, "c": -1, "d": -1}
 
 
 def test_a_coin_is_fair_and_its_own() -> None:

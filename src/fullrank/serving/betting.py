@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fullrank.arrays import Doubles
+from fullrank.arrays import Bools, Doubles
 from fullrank.metrics.elementary import LOG2_E, exp2, log2
 
 MOST = 0.5  # of the capital that can be lost in one bet
@@ -40,12 +40,28 @@ def judge_mean(outcome: Doubles, bounds: tuple[float, float], null: float, level
     low, high = bounds
     x, middle = (outcome - low) / (high - low), (null - low) / (high - low)
     bets, bar = stakes(x, level), 1 - float(log2(1 - level))
+    won = _won(x, bets, middle)
     above = _end(x, bets, bar)
     below = 1 - _end(1 - x, bets, bar)
-    won = max(_capital(x, bets, middle), _capital(1 - x, bets, 1 - middle))
-    p = min(1.0, 2 * float(exp2(-won)))
     still = 0 if won >= bar else _still(x, bets, middle, bar)
-    return Sureness(low + above * (high - low), low + below * (high - low), p, still)
+    return Sureness(low + above * (high - low), low + below * (high - low), _p(won), still)
+
+
+def refute(share: float, chosen: Doubles, level: float) -> float:
+    """`p` of `judge_mean` alone: how well a share fits what was chosen (0 or 1)."""
+    return _p(_won(chosen, stakes(chosen, level), share))
+
+
+def weigh(x: Doubles, is_one: Bools, share: float, bounds: tuple[float, float]) -> tuple[Doubles, tuple[float, float]]:
+    """Outcomes of two arms as one column whose expectation is the difference of the arms, and its bounds.
+
+    (x - c) / share in the first, -(x - c) / (1 - share) in the second, c the mean of everybody before.
+    """
+    low, high = bounds
+    before = ((low + high) / 2 + np.concatenate([[0.0], np.cumsum(x)[:-1]])[: len(x)]) / np.arange(1, len(x) + 1)
+    weighed: Doubles = np.where(is_one, 1 / share, -1 / (1 - share)) * (x - before)
+    widest = (high - low) / min(share, 1 - share)
+    return weighed, (-widest, widest)
 
 
 def stakes(x: Doubles, level: float) -> Doubles:
@@ -69,6 +85,15 @@ def paths(outcome: Doubles, bounds: tuple[float, float], null: float, level: flo
     won = np.maximum(*(np.cumsum(log2(_factors(side, bets, m))) for side, m in sides))
     p: Doubles = np.minimum(1, 2 * exp2(-won))
     return p
+
+
+def _won(x: Doubles, bets: Doubles, m: float) -> float:
+    """log2 of the capital of the luckier player."""
+    return max(_capital(x, bets, m), _capital(1 - x, bets, 1 - m))
+
+
+def _p(won: float) -> float:
+    return min(1.0, 2 * float(exp2(-won)))
 
 
 def _stake(variance: Doubles | float, t: Doubles, bar: float) -> Doubles:

@@ -17,7 +17,7 @@ import numpy as np
 from fullrank.arrays import Doubles
 from fullrank.errors import DataError, check, is_number
 from fullrank.serving.assigning import assign, check_shares, flips
-from fullrank.serving.betting import judge_mean
+from fullrank.serving.betting import judge_mean, refute, weigh
 from fullrank.serving.interleaving import Interleaved, credit, interleave
 from fullrank.serving.judged import Arm, Judged, Lead
 from fullrank.serving.people import People, check_columns, gather, numbers
@@ -135,14 +135,10 @@ def _contrast(
     inside = (people.arm == one) | (people.arm == two)
     x, is_one = people.outcome[inside], people.arm[inside] == one
     share = shares[one] / (shares[one] + shares[two])
-    low, high = bounds
-    t = np.arange(1, len(x) + 1)
-    before = ((low + high) / 2 + np.concatenate([[0.0], np.cumsum(x)[:-1]])[: len(x)]) / t
-    weighed = np.where(is_one, 1 / share, -1 / (1 - share)) * (x - before)
-    widest = (high - low) / min(share, 1 - share)
+    weighed, within = weigh(x, is_one, share, bounds)
     both = is_one.any() and not is_one.all()
     difference = _mean(x[is_one]) - _mean(x[~is_one]) if both else 0.0
-    return _lead(one, two, weighed, (-widest, widest), level, difference)
+    return _lead(one, two, weighed, within, level, difference)
 
 
 def _lead(one: str, two: str, outcome: Doubles, bounds: tuple[float, float], level: float, difference: float) -> Lead:
@@ -158,7 +154,7 @@ def _doubts(people: People, shares: Mapping[str, float]) -> list[str]:
     doubts = []
     for name, share in shares.items():
         there = (people.arm == name).astype(np.float64)
-        if 0 < share < 1 and judge_mean(there, (0.0, 1.0), share, UNLIKELY).p < 1 - UNLIKELY:
+        if 0 < share < 1 and refute(share, there, UNLIKELY) < 1 - UNLIKELY:
             doubts.append(
                 f"{name} has {there.mean():.1%} of the people where {share:.1%} were to be expected: they were not "
                 "dealt by these shares, or some are missing, and the arms cannot be compared."

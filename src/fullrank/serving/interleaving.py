@@ -20,9 +20,9 @@ class Interleaved(NamedTuple, Generic[Item]):
 def interleave(one: Sequence[Item], two: Sequence[Item], n: int, coin: Iterator[bool]) -> Interleaved[Item]:
     """The n best of two lists by team draft: the smaller team picks its best item that is left, a coin decides ties.
 
-    A pick is credited to the team that made it. Once a list has nothing left there is no fair draft any more: what
-    the other still has fills the places, and belongs to neither team. `coin` is thrown once for every two picks;
-    `flips(salt, recommendation_id)` throws the same for the same recommendation.
+    A pick is credited to the team that made it. Where a list has nothing left for the pick that is due, or for a pair
+    of picks, a draft would be unfair: what the other still has fills the places, and belongs to neither team.
+    `coin` is thrown once for every two picks; `flips(salt, recommendation_id)` throws the same for the same list.
 
     >>> interleave(["tea", "milk", "jam"], ["milk", "rye", "tea"], 3, coin=iter([True, False]))
     Interleaved(items=('tea', 'milk', 'rye'), team=(0, 1, 1))
@@ -32,11 +32,14 @@ def interleave(one: Sequence[Item], two: Sequence[Item], n: int, coin: Iterator[
         check(name, ranked, len(set(ranked)) == len(ranked), "a list without repeated items")
     lists, picked, team = (one, two), dict[Item, int](), [0, 0]
     while len(picked) < n:
-        left = [next((item for item in ranked if item not in picked), None) for ranked in lists]
-        if left[0] is None or left[1] is None:
+        left = [[item for item in ranked if item not in picked] for ranked in lists]
+        even = team[0] == team[1]
+        if even and not (left[0] and left[1]):
             break
-        turn = (0 if next(coin) else 1) if team[0] == team[1] else int(team[1] < team[0])
-        picked[left[turn]] = turn  # type: ignore[index]  # neither is None
+        turn = int(not next(coin)) if even else int(team[1] < team[0])
+        if not left[turn]:
+            break
+        picked[left[turn][0]] = turn
         team[turn] += 1
     rest = [item for ranked in lists for item in ranked if item not in picked]
     picked |= dict.fromkeys(rest[: n - len(picked)], -1)
