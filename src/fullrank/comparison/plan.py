@@ -147,7 +147,7 @@ def line_of(text: str, where: tuple[Any, ...]) -> int:
 
     >>> line_of('seed = 1\\n[[model]]\\nrecipe = "IALS"\\n[[model]]\\nfactors = 3\\n', ("model", 1, "factors"))
     5
-    >>> line_of("[[query]]\\n[[query.offers]]\\n[[query]]\\n[[query.offers]]\\nid = 1\\n", ("query", 1, "offers", 0, "id"))
+    >>> line_of("[[a]]\\n[[a.b]]\\n[[a]]\\n[[a.b]]\\nkey = 1\\n", ("a", 1, "b", 0, "key"))
     5
     """
     table: tuple[Any, ...] = ()

@@ -121,7 +121,10 @@ class Client:
 def _answer(status: int, content: bytes) -> dict[str, Any]:
     if not 200 <= status < 300:
         raise _problem(status, content)
-    answer: dict[str, Any] = json.loads(content) if content else {}
+    try:
+        answer: dict[str, Any] = json.loads(content) if content else {}
+    except ValueError:
+        raise ServiceError("the service answered something that is not JSON; check its address.", status, {}) from None
     return answer
 
 
@@ -132,8 +135,8 @@ def _problem(status: int, content: bytes) -> ServiceError:
     except ValueError:
         problem = {}
     problem = problem if isinstance(problem, dict) else {}
-    sentence = problem.get("detail") or problem.get("title") or "the service gave no reason"
-    return ServiceError(f"{sentence} (HTTP {status})" if not problem else str(sentence), status, problem)
+    sentence = problem.get("detail") or problem.get("title") or f"the service gave no reason (HTTP {status})"
+    return ServiceError(str(sentence), status, problem)
 
 
 def _seconds(text: str | None) -> float | None:

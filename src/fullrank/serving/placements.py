@@ -10,7 +10,7 @@ from fullrank.errors import DataError, shown
 from fullrank.serving.study import Study, initial_order
 
 Mode = Literal["mouse", "touch", "pen", "keyboard"]
-Position = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Position = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=True)]
 Words = Annotated[str, Field(min_length=1, max_length=200)]
 
 
@@ -35,7 +35,7 @@ class Placement(BaseModel):
 
     participant: Words
     query: Words
-    seed: int
+    seed: Annotated[int, Field(strict=True)]
     initial: list[Words]
     positions: dict[Words, Position | None]
     moves: Annotated[list[Move], Field(max_length=100_000)]
