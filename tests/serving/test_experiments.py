@@ -208,6 +208,8 @@ def test_sentences() -> None:
     rows = {"user": [1], "arm": ["a"], "shown": [1], "acted": [1]}
     assert str(judge_split(rows, EVEN)) == "Nobody has been served by b yet; there is nothing to compare."
     alone = judge_split(rows, {"a": 1.0})
+    assert alone.ahead is None
+    assert judge_split(rows, {"a": 1.0, "b": 0.0}) == alone
     assert str(alone) == "a has 1.0000 over 1 people; there is nothing to compare it with."
     same = judge_split({"user": [1, 2], "arm": ["a", "b"], "shown": [1, 1], "acted": [1, 1]}, EVEN)
     assert str(same) == "a and b do not differ: both have 1.0000 over 1 people."
@@ -230,6 +232,10 @@ def test_a_result_is_json() -> None:
         ({"acted": [1, float("nan")]}, {}, "column 'acted': nan \\(row 1\\) is not a finite number"),
         ({"acted": ["1", "2"]}, {}, "column 'acted' must hold numbers"),
         ({"user": [1]}, {}, "columns of 1 and 2 rows"),
+        ({"user": [1, None]}, {}, "row 1 has no user or arm"),
+        ({"user": [float("nan"), 2.0]}, {}, "row 0 has no user or arm"),
+        ({"time": [1]}, {}, "columns of 2 and 1 rows"),
+        ({"time": np.array(["2026-01-01", "NaT"], dtype="datetime64[s]")}, {}, "column 'time' is empty in row 1"),
         ({}, {"level": 1}, "'level' parameter must be a number between 0 and 1"),
         ({}, {"bounds": (1, 0)}, "'bounds' parameter must be two rising numbers"),
         ({}, {"window": 0}, "'window' parameter must be a number of seconds > 0"),

@@ -217,4 +217,4 @@ def test_the_study_s_sessions_are_compared_at_once() -> None:
     assert set(losses) == set(recipes)
     for name, loss in losses.items():
         assert loss is not None, name
-        assert loss < 0.5, name
+        assert loss < 0.4, name  # .5 is chance

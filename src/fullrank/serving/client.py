@@ -35,7 +35,8 @@ class Client:
 
     Every call is a connection of its own, so one client serves many threads. A call that fails on the way, or is
     answered by 503, is repeated up to `tries` times in all: after `Retry-After` where the service says so, else after
-    `pause` seconds, twice as long every time. Events keep their `event_id` meanwhile: the service stores each once.
+    `pause` seconds, twice as long every time; never after more than a minute. Events keep their `event_id` meanwhile:
+    the service stores each once.
     """
 
     url: str  #: Such as http://127.0.0.1:8000, with a path where the service is behind one.

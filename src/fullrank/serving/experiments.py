@@ -20,7 +20,7 @@ from fullrank.serving.assigning import assign, check_shares, flips
 from fullrank.serving.betting import judge_mean, refute, weigh
 from fullrank.serving.interleaving import Interleaved, credit, interleave
 from fullrank.serving.judged import Arm, Judged, Lead
-from fullrank.serving.people import People, check_columns, gather, numbers
+from fullrank.serving.people import People, check_columns, gather, has, numbers
 from fullrank.serving.words import lead, sum_up
 
 __all__ = ["Arm", "Interleaved", "Judged", "Lead", "assign", "credit", "flips", "interleave", "judge_interleaving",
@@ -65,13 +65,14 @@ def judge_split(
     """
     _check_level(level)
     check_shares(shares)
+    shares = {name: share for name, share in shares.items() if share > 0}
     low, high = _checked_bounds(bounds)
     people = gather(rows, _outcome(rows, low, high), window, now)
     unknown = sorted({str(arm) for arm in people.arm} - set(shares))
     if unknown:
         raise DataError(f"arm {unknown[0]!r} has no share; the shares are of {', '.join(shares)}.")
     arms = [_arm(name, people.outcome[people.arm == name]) for name in shares]
-    pairs = list(combinations([name for name in shares if shares[name] > 0], 2))
+    pairs = list(combinations(shares, 2))
     each = 1 - (1 - level) / max(len(pairs), 1)
     judged = [_contrast(people, one, two, shares, bounds=(low, high), level=each) for one, two in pairs]
     doubts = _doubts(people, shares) + ([RETURNING] if people.returning else [])
@@ -100,7 +101,7 @@ def judge_interleaving(
     check("two", two, one != two, "another name than `one`")
     check_columns(rows, "user", "one", "two")
     won = np.sign(numbers(rows, "one") - numbers(rows, "two"))
-    alike = {"user": rows["user"], "arm": np.zeros(len(won))} | _times(rows)
+    alike = {"user": rows["user"], "arm": np.zeros(len(won))} | ({"time": rows["time"]} if has(rows, "time") else {})
     people = gather(alike, (won, np.ones(len(won))), window, now)
     first, second = (gather(alike, ((won == s) * 1.0, np.ones(len(won))), window, now).outcome for s in (1, -1))
     arms = [_arm(one, first), _arm(two, second)]
@@ -112,7 +113,7 @@ def judge_interleaving(
 def _outcome(rows: Any, low: float, high: float) -> tuple[Doubles, Doubles]:
     """The columns whose sums by person are divided, both checked."""
     check_columns(rows, "user", "arm")
-    if "value" in getattr(rows, "columns", rows):
+    if has(rows, "value"):
         check_columns(rows, "user", "value")
         above = numbers(rows, "value")
         below, worst = np.ones(len(above)), (above < low) | (above > high)
@@ -154,7 +155,7 @@ def _doubts(people: People, shares: Mapping[str, float]) -> list[str]:
     doubts = []
     for name, share in shares.items():
         there = (people.arm == name).astype(np.float64)
-        if 0 < share < 1 and refute(share, there, UNLIKELY) < 1 - UNLIKELY:
+        if share < 1 and refute(share, there, UNLIKELY) < 1 - UNLIKELY:
             doubts.append(
                 f"{name} has {there.mean():.1%} of the people where {share:.1%} were to be expected: they were not "
                 "dealt by these shares, or some are missing, and the arms cannot be compared."
@@ -168,10 +169,6 @@ def _arm(name: str, outcome: Doubles) -> Arm:
 
 def _mean(values: Doubles) -> float:
     return fsum(values.tolist()) / max(len(values), 1)
-
-
-def _times(rows: Any) -> dict[str, Any]:
-    return {"time": rows["time"]} if "time" in getattr(rows, "columns", rows) else {}
 
 
 def _check_level(level: float) -> None:

@@ -54,7 +54,7 @@ class Judged:
     def ahead(self) -> str | None:
         """The arm that is surely better than every other, if there is one."""
         won = [pair.one if pair.difference > 0 else pair.two for pair in self.pairs if pair.sure]
-        return next((arm.name for arm in self.arms if won.count(arm.name) == len(self.arms) - 1), None)
+        return next((arm.name for arm in self.arms if won.count(arm.name) == len(self.arms) - 1 > 0), None)
 
     def to_json(self) -> dict[str, Any]:
         """As plain dicts, lists, numbers and strings."""
