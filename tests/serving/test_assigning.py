@@ -28,6 +28,12 @@ def test_shares_are_exact_in_the_limit(shares: dict[str, float]) -> None:
         assert chisquare(counts, [share * len(arms) for share in shares.values()]).pvalue > 1e-4
 
 
+def test_exact_logarithms_decide_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick = dealt({"a": 0.5, "b": 0.2, "c": 0.3})[:2000]
+    monkeypatch.setattr("fullrank.serving.assigning.NEAR", 2.0)  # every race is near
+    assert [assign(user, "salt", {"a": 0.5, "b": 0.2, "c": 0.3}) for user in PEOPLE[:2000]] == quick
+
+
 def test_another_process_deals_the_same() -> None:
     code = (
         "from fullrank.serving.experiments import assign\n"

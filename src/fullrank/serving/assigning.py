@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from itertools import count
@@ -11,6 +12,7 @@ from fullrank.errors import check, is_number
 from fullrank.metrics.elementary import log2
 
 BITS = 53  # of a hash: as many as a float64 holds
+NEAR = 1e-9  # far more than logarithms of two machines differ by
 
 
 def assign(user: int | str, salt: str, shares: Mapping[str, float]) -> str:
@@ -28,9 +30,13 @@ def assign(user: int | str, salt: str, shares: Mapping[str, float]) -> str:
     """
     check_shares(shares)
     arms = [arm for arm in sorted(shares) if shares[arm] > 0]
-    drawn = log2([uniform(salt, arm, str(user)) for arm in arms]).tolist()
-    clocks = [-bits / shares[arm] for arm, bits in zip(arms, drawn, strict=True)]
-    return arms[clocks.index(min(clocks))]
+    drawn = [uniform(salt, arm, str(user)) for arm in arms]
+    clocks = [-math.log2(u) / shares[arm] for arm, u in zip(arms, drawn, strict=True)]
+    first, *later = sorted(clocks)
+    if later and later[0] - first < NEAR * later[0]:  # a machine's own logarithm must not decide
+        clocks = [-bits / shares[arm] for arm, bits in zip(arms, log2(drawn).tolist(), strict=True)]
+        first = min(clocks)
+    return arms[clocks.index(first)]
 
 
 def check_shares(shares: Mapping[str, float]) -> None:
