@@ -79,7 +79,7 @@ def open_postgresql(address: str, *, tombstones: Path | None = None) -> Postgres
     """A server by its address; one that is none is refused without showing the password."""
     try:
         url = make_url(address)
-    except ArgumentError:
+    except (ArgumentError, ValueError):
         raise ConfigError("the address of the store is none; write postgresql+psycopg://user@host/database.") from None
     if url.drivername != "postgresql+psycopg":
         raise ConfigError(f"a store on {url.drivername} is unknown; write postgresql+psycopg://user@host/database.")

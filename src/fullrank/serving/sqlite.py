@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -11,7 +12,7 @@ from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.pool import NullPool
+from sqlalchemy.pool import NullPool, QueuePool
 
 from fullrank.errors import (
     DataError,
@@ -124,8 +125,12 @@ def _read_mode(path: Path) -> str:
 
 
 def _engine(path: Path, mode: str, pragmas: tuple[str, ...], begin: str) -> Engine:
-    address = f"sqlite:///file:{quote(str(path.absolute()))}?mode={mode}&uri=true"
-    engine = create_engine(address, **({"poolclass": NullPool} if mode.startswith("ro") else {"pool_size": 1}))
+    address = f"file:{quote(os.fsencode(path.absolute()))}?mode={mode}"
+
+    def connect() -> sqlite3.Connection:  # by ourselves: an address for SQLAlchemy would be taken apart twice
+        return sqlite3.connect(address, uri=True, check_same_thread=False)
+
+    engine = create_engine("sqlite://", creator=connect, poolclass=NullPool if mode.startswith("ro") else QueuePool)
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _record: Any) -> None:

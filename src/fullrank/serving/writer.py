@@ -37,6 +37,10 @@ class Task:
     def size(self) -> int:
         return sum(draft.size for draft in self.drafts)
 
+    def is_wanted(self) -> bool:
+        """Whether whoever asked is still there; from now on they cannot go."""
+        return self.future.running() or self.future.set_running_or_notify_cancel()
+
 
 class Writer:
     """A queue that is bounded, and the thread that empties it."""
@@ -82,7 +86,7 @@ class Writer:
             self._changed.notify()
         self._thread.join()
         for task in self._tasks:
-            if task.future.set_running_or_notify_cancel():
+            if task.is_wanted():
                 task.future.set_exception(StoreDownError(f"{self._database.name}: closed before this was stored."))
         self._tasks.clear()
 
@@ -107,22 +111,23 @@ class Writer:
         while self._tasks and rows < GROUP and not (group and (self._tasks[0].work or group[0].work)):
             task = self._tasks.popleft()
             self._count(task, -1)
-            if not task.future.running() and not task.future.set_running_or_notify_cancel():
-                continue  # whoever asked has gone
-            group.append(task)
-            rows += len(task.drafts)
+            if task.is_wanted():
+                group.append(task)
+                rows += len(task.drafts)
         return group
 
     def _write(self, group: list[Task]) -> None:
+        if self._final:
+            self._fail(group, StoreDownError(str(self._failure)))
+            return
         try:
-            if self._final:
-                raise StoreDownError(str(self._failure))
             outcomes = self._commit(group)
         except SQLAlchemyError as error:
             self._final = self._final or self._database.is_final(error)
             self._fail(group, self._database.explain(error))
-        except FullrankError as error:
-            self._fail(group, error)
+        except FullrankError as error:  # of work of its own: the store itself is as it was
+            for task in group:
+                task.future.set_exception(error)
         except Exception as error:  # a fault of ours: nobody waits for ever, and nothing is acknowledged
             self._fail(group, StoreDownError(f"{self._database.name}: a fault of ours ({error!r}); report it."))
         else:
