@@ -102,6 +102,8 @@ def test_every_field_is_checked(said: dict[str, Any]) -> None:
         ({**SAID["shown"], "user": 7.0}, "neither an integer nor a string"),
         ({**SAID["shown"], "time": 1_700_000_000_000}, "not milliseconds"),
         ({**SAID["shown"], "time": "yesterday"}, "is no date"),
+        ({**SAID["shown"], "time": "2026-01-31\x0012:00:00"}, "is no date"),
+        ({**SAID["shown"], "time": "2026-01-31\ud80012:00:00"}, "is no date"),
         ({**SAID["shown"], "time": "0001-01-01T00:00:00+23:00"}, "outside 1970"),
         ({**SAID["preference"], "worse": 1}, "over itself"),
         ({**SAID["session"], "offers": [{"item": 1, "action": "shown", "more": 1}]}, "and nothing else"),

@@ -129,9 +129,18 @@ def test_a_full_queue_refuses_and_stores_what_it_took(where: str, monkeypatch: p
 
 
 def test_the_bytes_that_wait_are_bounded_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writer, "MOST_BYTES", 1000)
-    with open_store(tmp_path / "f.db") as store, pytest.raises(StoreBusyError):
-        store.submit([Shown("s", "ann", tuple("x" * 200 + str(n) for n in range(9)))])
+    monkeypatch.setattr(writer, "MOST_BYTES", 3000)
+    with open_store(tmp_path / "f.db") as store:
+        held = threading.Event()
+        store._writer.put(writer.Task(work=held.wait))  # type: ignore[union-attr]
+        large = [Shown("s", "ann", tuple("x" * 200 + str(n) for n in range(9)))]
+        taken = store.submit(large)
+        with pytest.raises(StoreBusyError):
+            store.submit(large)
+        with pytest.raises(ParameterError, match="a batch of at most 3000 bytes"):
+            store.submit(large * 2)
+        held.set()
+        assert taken.result() == [Receipt("s", "stored")]
 
 
 def test_what_was_offered_comes_before_what_was_done_on_it(where: str) -> None:
@@ -161,6 +170,11 @@ def test_an_event_that_is_none_is_refused_before_it_waits(where: str) -> None:
         for wrong in (Rating("a", "ann", "x", float("nan")), Rating("a", "an\0n", "x", 1.0), "shown"):
             with pytest.raises(DataError):
                 store.submit([*clicks("z"), wrong])  # type: ignore[list-item]
+        for wrong in ({"model": "m\0"}, {"version": 1}, {"arm": "\ud800"}, {"items": []}):
+            with pytest.raises(DataError):
+                store.offer(
+                    **{"recommendation_id": "r", "user": 1, "items": [1], "model": "m", "version": "v", **wrong}
+                )  # type: ignore[arg-type]
         assert store.submit([]).result() == []
         assert store.count() == 0
 
@@ -415,6 +429,12 @@ def test_a_second_server_on_the_same_file_is_refused(tmp_path: Path) -> None:
     assert refused.value.exit_code == 75
     assert store.status().ready
     open_store(tmp_path / "f.db").close()
+
+
+def test_nobody_else_may_read_it(tmp_path: Path) -> None:
+    with open_store(tmp_path / "f.db") as store:
+        store.submit(clicks("a")).result()
+        assert [(tmp_path / f"f.db{suffix}").stat().st_mode & 0o077 for suffix in ("", "-wal", "-shm")] == [0, 0, 0]
 
 
 def test_two_servers_share_postgresql(server: Any) -> None:

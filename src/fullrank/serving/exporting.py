@@ -14,7 +14,7 @@ from fullrank.errors import DataError, ParameterError, check, did_you_mean, show
 from fullrank.serving.database import Database, explained
 from fullrank.serving.fields import seconds
 from fullrank.serving.rows import happened
-from fullrank.serving.schema import events
+from fullrank.serving.schema import events, state
 from fullrank.serving.sessions import HEADS, SHOWN, Sessions, is_head, name_of
 
 if TYPE_CHECKING:
@@ -48,10 +48,14 @@ class Export:
         self.rows = 0
         self._database, self._since, self._scale, self._ids = database, since, scale, ids
         self._types: dict[str, type] = {}  # of users and of items
+        self._until = 0  # the number of the last event
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         """At least one frame, so that a file has its columns."""
         self.rows, empty = 0, True
+        self.left_out, self._types = Counter(), {}
+        with explained(self._database), self._database.reading() as connection:
+            self._until = int(connection.execute(select(state.c.last_seq)).scalar_one())  # what comes later waits
         for rows in self._sessions() if self.kind == "sessions" else self._others():
             if rows:
                 empty = False
@@ -80,13 +84,15 @@ class Export:
     def _count_homeless(self) -> None:
         """Actions that name no list, or one that is not here."""
         lists = events.alias("lists")
-        on_view = select(lists.c.seq).where(lists.c.kind == "shown", lists.c.event_id == events.c.about)
+        on_view = select(lists.c.seq).where(
+            lists.c.own == 0, lists.c.event_id == events.c.about, lists.c.kind == "shown"
+        )
         on_offer = select(lists.c.seq).where(lists.c.kind.in_(["shown", "offer"]), lists.c.about == events.c.about)
         alone = (events.c.kind == "action") & ~on_view.exists() & ~on_offer.exists()
         for some in self._bodies(alone, BATCH):
             for body, _ in some:
-                named = body.get("on") is not None
-                self.left_out["actions on lists that are not here" if named else "actions on no list"] += 1
+                gone = body.get("on") is not None
+                self.left_out["actions on lists that are not here" if gone else "actions on no list"] += 1
 
     def _others(self) -> Iterator[Rows]:
         kinds = {"events": ["action", "session"], "preferences": ["preference"], "ratings": ["rating"]}[self.kind]
@@ -123,7 +129,7 @@ class Export:
         while True:
             some = (
                 select(events.c.seq, events.c.body, events.c.received, events.c.ahead)
-                .where(events.c.seq > last, events.c.received >= self._since, which)
+                .where(events.c.seq > last, events.c.seq <= self._until, events.c.received >= self._since, which)
                 .order_by(events.c.seq)
                 .limit(size)
             )

@@ -44,6 +44,11 @@ def check_id(field: str, value: Any) -> str:
     return _text(field, value)
 
 
+def check_text(field: str, value: Any) -> str:
+    """Text that may be empty, as an arm of no experiment is."""
+    return value if value == "" else check_id(field, value)
+
+
 def check_number(field: str, value: Any) -> float:
     """A finite number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -102,7 +107,7 @@ def _remedy(number: float) -> str:
 
 def _from_text(text: str, field: str) -> float:
     try:
-        if len(text) > LONGEST_TIME:
+        if len(text) > LONGEST_TIME or not (text.isascii() and text.isprintable()):  # Python takes any separator
             raise ValueError
         moment = datetime.fromisoformat(text)
     except ValueError:

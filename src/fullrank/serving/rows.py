@@ -10,9 +10,12 @@ from typing import Any
 
 from fullrank.data.ids import Name
 from fullrank.serving.events import Action, Event, Shown, check_event, event_to_json
-from fullrank.serving.fields import Time, check_id, check_items, check_name, seconds
+from fullrank.serving.fields import Time, check_id, check_items, check_name, check_text, seconds
 
 DAY = 86_400
+# one text for one body, so that the same id with the same body again is known by it
+BODY = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+NAME = json.JSONEncoder(ensure_ascii=False)
 DIGESTED = ("seq", "own", "event_id", "kind", "user", "about", "body", "received", "ahead")
 
 
@@ -39,7 +42,7 @@ def key_of(user: Name) -> str:
     >>> key_of(7), key_of("7")
     ('7', '"7"')
     """
-    return json.dumps(user, ensure_ascii=False)
+    return NAME.encode(user)
 
 
 def draft_event(event: Event) -> Draft:
@@ -47,20 +50,16 @@ def draft_event(event: Event) -> Draft:
     event = check_event(event)
     said = event_to_json(event)
     about = event.on if isinstance(event, Action) else event.recommendation_id if isinstance(event, Shown) else None
-    return Draft(0, event.event_id, said["kind"], key_of(event.user), about, _dump(said), seconds(event.time))
+    return Draft(0, event.event_id, said["kind"], key_of(event.user), about, BODY.encode(said), seconds(event.time))
 
 
-def draft_offer(recommendation_id: str, user: Name, items: Sequence[Name], **more: Any) -> Draft:
+def draft_offer(recommendation_id: str, user: Name, items: Sequence[Name], **more: str) -> Draft:
     """The row of a list that the service itself showed."""
     given = check_id("recommendation_id", recommendation_id)
     said: dict[str, Any] = {"kind": "offer", "recommendation_id": given, "user": check_name("user", user)}
-    said |= {"items": list(check_items("items", tuple(items))), **more}
-    return Draft(1, given, "offer", key_of(user), given, _dump(said), None)
-
-
-def _dump(said: Mapping[str, Any]) -> str:
-    """One text for one body, so that the same id with the same body again is known by it."""
-    return json.dumps(said, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    said |= {"items": list(check_items("items", tuple(items)))}
+    said |= {name: check_text(name, value) for name, value in more.items()}
+    return Draft(1, given, "offer", key_of(user), given, BODY.encode(said), None)
 
 
 def row_of(draft: Draft, seq: int, received: int) -> dict[str, Any]:

@@ -41,6 +41,8 @@ class Sqlite:
         _check_path(path, read_only)
         if not read_only:
             self._held.enter_context(locked(path))
+            with suppress(OSError):  # SQLite says what is wrong
+                _create(path)
         self._writer = _engine(path, "rwc", PRAGMAS, "BEGIN IMMEDIATE")
         self._reader = _engine(path, _read_mode(path), ("busy_timeout=5000",), "BEGIN")
 
@@ -116,6 +118,16 @@ def _check_path(path: Path, read_only: bool) -> None:
         raise OutputError(f"{path}: there is no folder {path.parent}; create it first.")
     if not os.access(path.parent, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
         raise NotAllowedError(f"{path}: no permission to write; open it to read only (--read-only).")
+
+
+def _create(path: Path) -> None:
+    """A file that nobody else may read, since what people did is their own; its name is durable, too."""
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
 
 
 def _read_mode(path: Path) -> str:

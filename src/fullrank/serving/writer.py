@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import update
 from sqlalchemy.exc import SQLAlchemyError
 
-from fullrank.errors import FullrankError, StoreBusyError, StoreDownError
+from fullrank.errors import FullrankError, StoreBusyError, StoreDownError, check
 from fullrank.serving.commits import store_batches
 from fullrank.serving.database import Database
 from fullrank.serving.rows import Draft
@@ -58,6 +58,8 @@ class Writer:
 
     def put(self, task: Task) -> None:
         """Add to the queue; refused where it is full, closed or the disk has failed."""
+        check("events", len(task.drafts), len(task.drafts) <= MOST_WAITING, f"a batch of at most {MOST_WAITING} events")
+        check("events", task.size, task.size <= MOST_BYTES, f"a batch of at most {MOST_BYTES} bytes")
         with self._changed:
             if self._closed:
                 raise StoreDownError(f"{self._database.name}: the store is closed; open it again.")
