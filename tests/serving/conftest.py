@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import shutil
+import pwd
 import signal
 import socket
 import subprocess
@@ -30,9 +30,11 @@ class Server:
             self.port = probe.getsockname()[1]
         self._process: subprocess.Popen[bytes] | None = None
         # the server refuses to run as root
-        self._as: dict[str, Any] = {"user": "nobody", "group": "nogroup"} if os.getuid() == 0 else {}
-        if self._as:
-            shutil.chown(folder, "nobody", "nogroup")
+        self._as: dict[str, Any] = {}
+        if os.getuid() == 0:
+            nobody = pwd.getpwnam("nobody")
+            self._as = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+            os.chown(folder, nobody.pw_uid, nobody.pw_gid)
         command = [
             binaries / "initdb",
             "-D",

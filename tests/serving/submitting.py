@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from pathlib import Path
 
 from fullrank.errors import FullrankError
 from fullrank.serving.events import Action
@@ -49,7 +48,7 @@ def submit_some(where: str, batches: int) -> None:
         except FullrankError as error:
             told = f"{type(error).__name__} b{number} {error}\n"
         os.write(1, told.encode())
-    Path(where + ".done").write_text("done")
+    store.close()
 
 
 if __name__ == "__main__":

@@ -140,16 +140,20 @@ def test_l5_a_sync_that_fails_is_never_acknowledged_nor_tried_again(strace: str,
 @pytest.mark.everything
 @pytest.mark.parametrize("call", ["pwrite64", "fdatasync", "openat", "ftruncate", "unlink"])
 def test_l2_killed_at_each_call(strace: str, tmp_path: Path, call: str) -> None:
-    """The N-th call of a kind is the last thing the process does, for N up to its end."""
-    for number in range(1, 400, 1 if call != "openat" else 25):
+    """The N-th call of a kind on one of its files is the last thing the process does, for every N up to its end."""
+    number, code = 0, 1
+    while code:
+        number += 1
         where = tmp_path / f"{number}" / "f.db"
         where.parent.mkdir()
-        options = ("-e", f"trace={call}", "-e", f"inject={call}:signal=SIGKILL:when={number}")
+        paths = [part for suffix in ("", "-wal", "-shm", ".lock", ".last") for part in ("-P", f"{where}{suffix}")]
+        options = (*paths, "-e", f"trace={call}", "-e", f"inject={call}:signal=SIGKILL:when={number}")
         _, printed, code = traced(strace, where, 8, *options)
         check_nothing_lost(str(where), {line.split()[1] for line in printed if line.startswith("ACK")})
         shutil.rmtree(where.parent)
-        if code == 0:
-            return
+        assert number < 400
+    assert number > 1, "it was never killed"
+    assert len(printed) == 8
 
 
 @pytest.fixture
