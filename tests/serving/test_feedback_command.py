@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,17 @@ def test_damage_ends_with_65(store: Path, capfd: pytest.CaptureFixture[str]) -> 
     assert code == 65
     assert json.loads(out)["damaged"] == [f"{store}: the event 'a' (number 2) is not what was stored."]
     assert "the event 'a'" in err
+
+
+def test_an_extra_that_is_not_installed_is_named(
+    store: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    code, _, err = run(capfd, "feedback", "verify", "postgresql+psycopg://ann@127.0.0.1/x")
+    assert (code, "pip install 'fullrank[postgresql]'" in err) == (78, True)
+    monkeypatch.setitem(sys.modules, "fullrank.serving.store", None)
+    code, _, err = run(capfd, "feedback", "verify", store)
+    assert (code, "pip install 'fullrank[serve]'" in err) == (2, True)
 
 
 def test_a_store_that_a_server_writes_to(store: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -84,6 +84,7 @@ def open_postgresql(address: str, *, tombstones: Path | None = None) -> Postgres
     if url.drivername != "postgresql+psycopg":
         raise ConfigError(f"a store on {url.drivername} is unknown; write postgresql+psycopg://user@host/database.")
     try:
-        return Postgresql(url, tombstones=tombstones)
+        import psycopg  # noqa: F401 - SQLAlchemy takes it by the address
     except ImportError:
         raise ConfigError("a store on PostgreSQL needs psycopg: pip install 'fullrank[postgresql]'.") from None
+    return Postgresql(url, tombstones=tombstones)
