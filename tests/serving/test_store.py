@@ -233,6 +233,8 @@ def test_damage_is_named(where: str) -> None:
             other = update(table).where(table.c.event_id == "b")
             connection.execute(other.values(body=func.replace(table.c.body, "tea", "jam")))
         assert store.verify() == [f"{store._database.name}: the event 'b' (number 2) is not what was stored."]
+        with pytest.raises(DataError, match=r"the event 'b' \(number 2\) is damaged; run 'fullrank feedback verify'"):
+            frame(store, "events")  # nothing damaged is taken for feedback
 
 
 def test_a_store_of_a_newer_version_is_refused(where: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -13,7 +12,7 @@ from sqlalchemy import ColumnElement, select
 from fullrank.errors import DataError, ParameterError, check, did_you_mean, shown
 from fullrank.serving.database import Database, explained
 from fullrank.serving.fields import seconds
-from fullrank.serving.rows import happened
+from fullrank.serving.rows import happened, load
 from fullrank.serving.schema import events, state
 from fullrank.serving.sessions import HEADS, SHOWN, Sessions, is_head, name_of
 
@@ -128,18 +127,18 @@ class Export:
         last = -1
         while True:
             some = (
-                select(events.c.seq, events.c.body, events.c.received, events.c.ahead)
+                select(events)
                 .where(events.c.seq > last, events.c.seq <= self._until, events.c.received >= self._since, which)
                 .order_by(events.c.seq)
                 .limit(size)
             )
             with explained(self._database), self._database.reading() as connection:
-                rows = connection.execute(some).all()
-            bodies = [(_load(row.seq, row.body), row) for row in rows]
-            yield [(body, happened(body, row.received, row.ahead)) for body, row in bodies]
+                rows = connection.execute(some).mappings().all()
+            bodies = [(load(row), row) for row in rows]
+            yield [(body, happened(body, row["received"], row["ahead"])) for body, row in bodies]
             if len(rows) < size:
                 return
-            last = rows[-1].seq
+            last = rows[-1]["seq"]
 
     def _frame(self, rows: Rows) -> pl.DataFrame:
         import polars as pl
@@ -190,11 +189,3 @@ def _microseconds(since: str | float | datetime | None) -> int:
         return round((seconds(since) or 0.0) * 1_000_000)
     except DataError as error:
         raise ParameterError(f"since: {error}") from None
-
-
-def _load(seq: int, body: str) -> dict[str, Any]:
-    try:
-        loaded: dict[str, Any] = json.loads(body)
-        return loaded
-    except ValueError:
-        raise DataError(f"the event numbered {seq} is damaged; run 'fullrank feedback verify' on the store.") from None

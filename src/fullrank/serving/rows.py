@@ -6,11 +6,15 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fullrank.data.ids import Name
+from fullrank.errors import DataError, shown
 from fullrank.serving.events import Action, Event, Shown, check_event, event_to_json
 from fullrank.serving.fields import Time, check_id, check_items, check_name, check_text, seconds
+
+if TYPE_CHECKING:
+    from sqlalchemy import RowMapping
 
 DAY = 86_400
 # one text for one body, so that the same id with the same body again is known by it
@@ -73,10 +77,21 @@ def row_of(draft: Draft, seq: int, received: int) -> dict[str, Any]:
     return row
 
 
-def digest_of(row: Mapping[str, Any]) -> bytes:
+def digest_of(row: Mapping[str, Any] | RowMapping) -> bytes:
     """A hash of all that a row says."""
     said = "\0".join([str(row[name]) for name in DIGESTED])  # no field holds a NUL
     return blake2b(said.encode(), digest_size=16).digest()
+
+
+def load(row: Mapping[str, Any] | RowMapping) -> dict[str, Any]:
+    """The body of a row, once it is known to be what was stored."""
+    if digest_of(row) != row["digest"]:
+        raise DataError(
+            f"the event {shown(row['event_id'])} (number {row['seq']}) is damaged; "
+            "run 'fullrank feedback verify' on the store."
+        )
+    body: dict[str, Any] = json.loads(row["body"])
+    return body
 
 
 def happened(body: Mapping[str, Any], received: int, ahead: int) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
@@ -11,6 +10,7 @@ from sqlalchemy import Connection, and_, bindparam, or_, select
 
 from fullrank.data.ids import Name
 from fullrank.errors import DataError, shown
+from fullrank.serving.rows import load
 from fullrank.serving.schema import events
 
 Body: TypeAlias = dict[str, Any]
@@ -91,13 +91,13 @@ def _group(pairs: Iterable[tuple[str, Body]]) -> dict[str, list[Body]]:
 def _find(connection: Connection, kind: str, about: Sequence[str]) -> Iterator[Body]:
     """The events of a kind that belong to these lists, in their order."""
     query = (
-        select(events.c.body)
+        select(events)
         .where(events.c.kind == kind, events.c.about.in_(bindparam("ids", expanding=True)))
         .order_by(events.c.seq)
     )
     for start in range(0, len(about), AT_ONCE):
-        for body in connection.execute(query, {"ids": list(about[start : start + AT_ONCE])}).scalars():
-            yield json.loads(body)
+        rows = connection.execute(query, {"ids": list(about[start : start + AT_ONCE])}).mappings()
+        yield from map(load, rows)
 
 
 def is_head() -> Any:
