@@ -17,6 +17,7 @@ from fullrank.cli.demo import demo
 from fullrank.cli.evaluate import evaluate
 from fullrank.cli.explain import explain
 from fullrank.cli.export import export
+from fullrank.cli.feedback import feedback
 from fullrank.cli.fit import fit
 from fullrank.cli.judge import judge
 from fullrank.cli.protocol import protocol
@@ -67,6 +68,7 @@ COMMANDS = (
 for command in COMMANDS:
     app.command()(command)
 app.add_typer(protocol)
+app.add_typer(feedback)
 
 
 def main(arguments: list[str] | None = None) -> None:
