@@ -1,0 +1,77 @@
+"""One JSON line for every request, written by a thread of its own: a slow reader of stderr stops nobody."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+import sys
+import threading
+from collections import deque
+from datetime import UTC, datetime
+from typing import IO, Any
+
+MOST = 10_000  # lines that wait; beyond that they are counted and left out
+PAUSE = 0.05  # seconds between two looks
+
+
+class RequestLog:
+    """Lines of JSON in ASCII, so that nothing in them is taken for another line or a terminal's command.
+
+    What people are called is hashed with a salt of this process, unless `users` says otherwise.
+    """
+
+    def __init__(self, stream: IO[str] | None = None, *, users: bool = False) -> None:
+        self.stream = sys.stderr if stream is None else stream
+        self.users, self.salt = users, secrets.token_bytes(16)
+        self.lines: deque[dict[str, Any]] = deque()
+        self.lost, self.closed = 0, threading.Event()
+        self.thread = threading.Thread(target=self._write_all, daemon=True, name="request log")
+
+    def start(self) -> None:
+        """Begin to write."""
+        if not self.thread.is_alive():
+            self.thread.start()
+
+    def write(self, line: dict[str, Any]) -> None:
+        """Keep a line to be written soon."""
+        if len(self.lines) >= MOST:
+            self.lost += 1
+        else:
+            self.lines.append(line)
+
+    def name(self, user: object) -> str:
+        """What somebody is called in the log."""
+        text = str(user)
+        return text if self.users else hmac.digest(self.salt, text.encode(errors="replace"), "sha256").hex()[:16]
+
+    def close(self) -> None:
+        """Write what is left."""
+        self.closed.set()
+        if self.thread.is_alive():
+            self.thread.join(timeout=2)
+        self._flush()
+
+    def _write_all(self) -> None:
+        while not self.closed.wait(PAUSE):
+            self._flush()
+
+    def _flush(self) -> None:
+        lost, self.lost = self.lost, 0
+        if lost:
+            self.lines.append({"lost_lines": lost})
+        texts = []
+        while self.lines:
+            texts.append(json.dumps(_timed(self.lines.popleft())))
+        if texts:
+            try:
+                print("\n".join(texts), file=self.stream, flush=True)
+            except (OSError, ValueError):  # nobody reads it any more
+                self.lines.clear()
+
+
+def _timed(line: dict[str, Any]) -> dict[str, Any]:
+    """The time as text, which is made here and not while somebody waits."""
+    if "time" not in line:
+        return line
+    return {**line, "time": datetime.fromtimestamp(line["time"], UTC).isoformat(timespec="milliseconds")}
