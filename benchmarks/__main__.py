@@ -10,6 +10,7 @@ from pathlib import Path
 
 NAMES = [
     "fuzz", "reading", "ranking", "ranking_large", "training", "stochastic", "preferences", "defaults", "recommending",
+    "serving",
 ]  # fmt: skip
 LIBRARIES = ["numpy", "polars", "numba", "scipy"]
 

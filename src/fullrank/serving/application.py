@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any, NoReturn
 
 from fastapi import FastAPI, Request
+from fastapi.openapi.utils import get_openapi
 from pydantic.json_schema import models_json_schema
 from starlette.exceptions import HTTPException
 
@@ -23,7 +24,7 @@ from fullrank.serving.registry import Registry
 
 __all__ = ["Feedback", "Intake", "create_app"]
 
-ROUTERS = (routes_models.router, routes_lists.router, routes_feedback.router, routes_health.router)
+ROUTES = (*routes_lists.ROUTES, *routes_feedback.ROUTES, *routes_models.ROUTES, *routes_health.ROUTES)
 BODIES = (RecommendBody, RankBody, SimilarBody, ActivateBody, EventsBody)
 SAID = {404: "there is no such address.", 405: "that is no method of this address."}
 
@@ -69,8 +70,7 @@ def create_app(
         lifespan=_life(context), description="Lists from fitted models, and the feedback on them.",
     )  # fmt: skip
     app.state.context = context
-    for router in ROUTERS:
-        app.include_router(router)
+    app.router.routes[:0] = [address.route() for address in ROUTES]
     app.add_exception_handler(HTTPException, _to_problem)
     app.add_middleware(Limits, context=context)
     setattr(app, "openapi", _describer(app))  # noqa: B010 (as FastAPI's manual has it)
@@ -95,12 +95,12 @@ async def _to_problem(_request: Request, error: Exception) -> NoReturn:
 
 
 def _describer(app: FastAPI) -> Callable[[], dict[str, Any]]:
-    """What makes the OpenAPI document: FastAPI's, and the bodies, which the routes check themselves."""
-    inner = app.openapi
+    """What makes the OpenAPI document, once: of the routes, and of the bodies, which they check themselves."""
 
     def describe() -> dict[str, Any]:
         if app.openapi_schema is None:
-            document = inner()
+            routes = [address.documented() for address in ROUTES if address.told is not None]
+            document = get_openapi(title=app.title, version=app.version, description=app.description, routes=routes)
             modes: Any = [(ProblemAnswer, "serialization"), *((body, "validation") for body in BODIES)]
             _, schemas = models_json_schema(modes, ref_template="#/components/schemas/{model}")
             document["components"]["schemas"] |= schemas["$defs"]

@@ -24,7 +24,7 @@ ADDRESS = 8 << 10  # bytes of path and query
 HEADERS, HEADER_BYTES = 100, 32 << 10
 LINGER = 1.0  # seconds in which what a refused request still sends is read and thrown away
 SECURITY = [
-    (b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"), (b"referrer-policy", b"no-referrer"),
+    (b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"),
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
 ]  # fmt: skip
 PROBES = ("/v2/health/live", "/v2/health/ready")  # answered to anybody, and whatever the load
@@ -37,7 +37,10 @@ class Note:
     number: str
     start: float
     status: int = 0
+    route: str = ""  # its template
     user: str = ""
+    body: bytes = b""
+    media: bytes = b""  # its content type
     more: dict[str, Any] = field(default_factory=dict)
 
 
@@ -75,11 +78,12 @@ class Limits:
             self._tell(scope, note)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        context, path = self.context, scope["path"]
-        length = _check_head(scope, context)
-        body = await _receive_all(receive, length, context.deadline)
-        if path in PROBES:
-            await self.app(scope, _replay(body, receive), send)
+        context, note = self.context, scope["fullrank.note"]
+        length = _check_head(scope, context, note)
+        if length != 0:
+            note.body = await _receive_all(receive, context.deadline)
+        if scope["path"] in PROBES:
+            await self.app(scope, receive, send)
             return
         try:
             await context.gate.enter()
@@ -87,16 +91,15 @@ class Limits:
             context.metrics.shed.inc()
             raise
         try:
-            await self.app(scope, _replay(body, receive), send)
+            await self.app(scope, receive, send)
         finally:
             context.gate.leave()
 
     def _tell(self, scope: Scope, note: Note) -> None:
         seconds = time.perf_counter() - note.start
-        route = getattr(scope.get("route"), "path", "")
-        self.context.metrics.count(route, note.status, seconds)
+        self.context.metrics.count(note.route, note.status, seconds)
         line = {
-            "time": time.time(), "request": note.number, "method": scope["method"][:16], "route": route,
+            "time": time.time(), "request": note.number, "method": scope["method"][:16], "route": note.route,
             "status": note.status, "ms": round(1000 * seconds, 3), **note.more,
         }  # fmt: skip
         if note.user:
@@ -104,7 +107,7 @@ class Limits:
         self.context.log.write(line)
 
 
-def _check_head(scope: Scope, context: Context) -> int | None:
+def _check_head(scope: Scope, context: Context, note: Note) -> int | None:
     """Refuse by what comes before the body; how long it says the body is, None where it comes in chunks."""
     if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > ADDRESS:
         raise Problem(414, f"the address is longer than {ADDRESS:,} bytes; send what is long in the body.")
@@ -118,7 +121,7 @@ def _check_head(scope: Scope, context: Context) -> int | None:
         context.keys.check(headers)
     if headers.get(b"content-encoding", b"identity").lower() != b"identity":
         raise Problem(415, "bodies are taken as they are; send it without Content-Encoding.")
-    length = headers.get(b"content-length")
+    note.media, length = headers.get(b"content-type", b""), headers.get(b"content-length")
     if length is None:
         return None if b"transfer-encoding" in headers else 0
     if not length.isdigit() or len(length) > 18:
@@ -132,10 +135,8 @@ def _too_large() -> Problem:
     return Problem(413, f"a body has at most {BODY:,} bytes; send less at a time.", {"connection": "close"})
 
 
-async def _receive_all(receive: Receive, length: int | None, deadline: float) -> bytes:
+async def _receive_all(receive: Receive, deadline: float) -> bytes:
     """The whole body, as long as it is short enough and comes in time."""
-    if length == 0:
-        return b""
     body: bytes = b""
     try:
         async with asyncio.timeout(deadline):
@@ -152,20 +153,6 @@ async def _receive_all(receive: Receive, length: int | None, deadline: float) ->
         raise Problem(
             408, f"the request did not come within {deadline:g} seconds; send it in one go.", {"connection": "close"}
         ) from None
-
-
-def _replay(body: bytes, receive: Receive) -> Receive:
-    """What gives a body that was received already, and then waits for the end as before."""
-    given = False
-
-    async def again() -> Message:
-        nonlocal given
-        if given:
-            return await receive()
-        given = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return again
 
 
 def _noted(note: Note, send: Send) -> Send:

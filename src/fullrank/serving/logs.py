@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import hmac
 import json
 import secrets
 import sys
 import threading
 from collections import deque
 from datetime import UTC, datetime
+from hashlib import blake2b
 from typing import IO, Any
+
+from pydantic_core import to_json
 
 MOST = 10_000  # lines that wait; beyond that they are counted and left out
 PAUSE = 0.05  # seconds between two looks
@@ -43,7 +45,7 @@ class RequestLog:
     def name(self, user: object) -> str:
         """What somebody is called in the log."""
         text = str(user)
-        return text if self.users else hmac.digest(self.salt, text.encode(errors="replace"), "sha256").hex()[:16]
+        return text if self.users else blake2b(text.encode(errors="replace"), digest_size=8, key=self.salt).hexdigest()
 
     def close(self) -> None:
         """Write what is left."""
@@ -62,7 +64,7 @@ class RequestLog:
             self.lines.append({"lost_lines": lost})
         texts = []
         while self.lines:
-            texts.append(json.dumps(_timed(self.lines.popleft())))
+            texts.append(_text(self.lines.popleft()))
         if texts:
             try:
                 print("\n".join(texts), file=self.stream, flush=True)
@@ -70,8 +72,9 @@ class RequestLog:
                 self.lines.clear()
 
 
-def _timed(line: dict[str, Any]) -> dict[str, Any]:
-    """The time as text, which is made here and not while somebody waits."""
-    if "time" not in line:
-        return line
-    return {**line, "time": datetime.fromtimestamp(line["time"], UTC).isoformat(timespec="milliseconds")}
+def _text(line: dict[str, Any]) -> str:
+    """A line, with its time as text: made here and not while somebody waits."""
+    if "time" in line:
+        line = {**line, "time": datetime.fromtimestamp(line["time"], UTC).isoformat(timespec="milliseconds")}
+    text = to_json(line)
+    return text.decode() if text.isascii() and b"\x7f" not in text else json.dumps(line)

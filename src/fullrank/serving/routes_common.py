@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast
 from urllib.parse import unquote_to_bytes
 
 from fastapi import Request, Response
+from fastapi.routing import APIRoute
 from pydantic_core import to_json
+from starlette.routing import Route
 
 from fullrank.serving.bodies import Body, Strict, check_body
 from fullrank.serving.context import Context
@@ -15,7 +19,34 @@ from fullrank.serving.problems import Problem, title_of
 from fullrank.serving.served import Served
 from fullrank.serving.strict_json import parse_json
 
+JSON = b"application/json"
 COMMON = (400, 401, 408, 413, 414, 415, 421, 422, 431, 503)
+
+
+Handler: TypeAlias = Callable[[Request], Awaitable[Response]]
+
+
+@dataclass(frozen=True)
+class Address:
+    """What can be asked for: how it is answered, and what the OpenAPI document says of it (None: nothing)."""
+
+    method: str
+    path: str
+    handler: Handler
+    told: Mapping[str, Any] | None = None
+
+    def route(self) -> Route:
+        """For the router: the framework's own routes would solve dependencies, which there are none of."""
+
+        async def answer(request: Request) -> Response:
+            note_of(request).route = self.path
+            return await self.handler(request)
+
+        return Route(self.path, answer, methods=[self.method])
+
+    def documented(self) -> APIRoute:
+        """For the OpenAPI document."""
+        return APIRoute(self.path, self.handler, methods=[self.method], **(self.told or {}))
 
 
 def context_of(request: Request) -> Context:
@@ -37,13 +68,14 @@ def served_of(request: Request) -> Served:
     return served
 
 
-async def read_body(request: Request, kind: type[Body]) -> Body:
-    """The body of a request, as one of this kind."""
-    media, _, more = request.headers.get("content-type", "").partition(";")
-    charset = more.strip().lower().removeprefix("charset=").strip('"')
-    if media.strip().lower() != "application/json" or charset not in ("", "utf-8"):
-        raise Problem(415, "a body is JSON in UTF-8; send it with Content-Type: application/json.")
-    return check_body(kind, parse_json(await request.body()))
+def read_body(request: Request, kind: type[Body]) -> Body:
+    """The body of a request, which has been received, as one of this kind."""
+    note = note_of(request)
+    if note.media != JSON:
+        media, _, more = note.media.lower().partition(b";")
+        if media.strip() != JSON or more.strip().removeprefix(b"charset=").strip(b'"') not in (b"", b"utf-8"):
+            raise Problem(415, "a body is JSON in UTF-8; send it with Content-Type: application/json.")
+    return check_body(kind, parse_json(note.body))
 
 
 def text_of(request: Request, before: str) -> str:
@@ -76,4 +108,5 @@ def told(
         text = {"type": "string", "minLength": 1}
         extra["parameters"] = [{"name": path, "in": "path", "required": True, "schema": text}]
     found: dict[int | str, Any] = {} if kind is None else {200: {"model": kind}}
-    return {"response_model": None, "responses": {**found, **problems}, "openapi_extra": extra}
+    status = 200 if kind is not None else 204
+    return {"response_model": None, "status_code": status, "responses": {**found, **problems}, "openapi_extra": extra}

@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from dataclasses import asdict, is_dataclass
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from fullrank.data.ids import name_fault
 from fullrank.errors import FullrankError
@@ -16,17 +16,15 @@ from fullrank.serving.answers import ReceiptsAnswer
 from fullrank.serving.bodies import EventsBody
 from fullrank.serving.context import Context
 from fullrank.serving.problems import Problem
-from fullrank.serving.routes_common import answer, context_of, note_of, read_body, text_of, told
+from fullrank.serving.routes_common import Address, answer, context_of, note_of, read_body, text_of, told
 
-router = APIRouter()
 USERS = "/v1/users/"
 
 
-@router.post("/v1/events", **told(ReceiptsAnswer, 409, body=EventsBody))
 async def events(request: Request) -> Response:
     """Keep events, all or none; answered when they are durable, and the same again for the same ids."""
     context = context_of(request)
-    body = await read_body(request, EventsBody)
+    body = read_body(request, EventsBody)
     store = context.intake.store()
     parsed = [_parse(context, place, event) for place, event in enumerate(body.events)]
     receipts = await _wait(context, lambda: store.submit(parsed))
@@ -35,7 +33,6 @@ async def events(request: Request) -> Response:
     return answer({"receipts": [_plain(receipt) for receipt in receipts]})
 
 
-@router.delete(USERS + "{user:path}", status_code=204, **told(None, path="user"))
 async def forget(request: Request) -> Response:
     """Forget somebody: nothing of them remains in the store, nor in what is exported from it."""
     context, user = context_of(request), text_of(request, USERS)
@@ -74,3 +71,9 @@ def _plain(receipt: Any) -> Any:
     if is_dataclass(receipt) and not isinstance(receipt, type):
         return asdict(receipt)
     return receipt._asdict() if hasattr(receipt, "_asdict") else receipt
+
+
+ROUTES = (
+    Address("POST", "/v1/events", events, told(ReceiptsAnswer, 409, body=EventsBody)),
+    Address("DELETE", USERS + "{user:path}", forget, told(None, path="user")),
+)

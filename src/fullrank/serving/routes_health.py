@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from fullrank.serving.access import is_loopback
 from fullrank.serving.answers import HealthAnswer
 from fullrank.serving.problems import Problem, busy
-from fullrank.serving.routes_common import answer, context_of, told
-
-router = APIRouter()
+from fullrank.serving.routes_common import Address, answer, context_of, told
 
 
-@router.get("/v2/health/live", **told(HealthAnswer))
-async def live() -> Response:
+async def live(_request: Request) -> Response:
     """Whether it runs."""
     return answer({"status": "live"})
 
 
-@router.get("/v2/health/ready", **told(HealthAnswer))
 async def ready(request: Request) -> Response:
     """Whether it should get requests: not before its models are loaded, nor when it is about to end."""
     if context_of(request).draining:
@@ -26,10 +22,16 @@ async def ready(request: Request) -> Response:
     return answer({"status": "ready"})
 
 
-@router.get("/metrics", include_in_schema=False)
 async def metrics(request: Request) -> Response:
     """Counters in Prometheus' text form; without keys for this machine only."""
     context = context_of(request)
     if not context.keys.hashes and not (request.client and is_loopback(request.client.host)):
         raise Problem(404, "there is no such address.")
     return Response(context.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+ROUTES = (
+    Address("GET", "/v2/health/live", live, told(HealthAnswer)),
+    Address("GET", "/v2/health/ready", ready, told(HealthAnswer)),
+    Address("GET", "/metrics", metrics, None),
+)

@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
+import secrets
 from concurrent.futures import Future
 from functools import partial
 from typing import Any
-from uuid import uuid4
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from fullrank.data.ids import Name
 from fullrank.serving.answers import RankAnswer, RecommendAnswer, SimilarAnswer
 from fullrank.serving.bodies import RankBody, RecommendBody, SimilarBody
 from fullrank.serving.context import Context
 from fullrank.serving.lists import find_similar, make_list, rank_offer
-from fullrank.serving.routes_common import answer, context_of, note_of, read_body, served_of, told
+from fullrank.serving.routes_common import Address, answer, context_of, note_of, read_body, served_of, told
 from fullrank.serving.served import Served
 
-router = APIRouter()
 
-
-@router.post("/v1/models/{name}/recommend", **told(RecommendAnswer, body=RecommendBody, named=True))
 async def recommend(request: Request) -> Response:
     """The best items for somebody, by rules, with reasons where they are asked for."""
     context, served = context_of(request), served_of(request)
-    body = await read_body(request, RecommendBody)
+    body = read_body(request, RecommendBody)
     note = note_of(request)
     if body.user is not None:
         note.user = context.log.name(body.user)
     quick = served.quick and not body.explain and body.history is None and body.n <= 100 and served.has(body.where)
     found, items = await context.work(quick, make_list, served, body)
-    name = uuid4().hex
+    name = secrets.token_hex(16)
     note.more["list"] = name
     if found.fallback:
         context.metrics.fallbacks.labels(served.name).inc()
@@ -42,21 +39,19 @@ async def recommend(request: Request) -> Response:
     return answer(said | ({"notes": list(found.notes)} if found.notes else {}))
 
 
-@router.post("/v1/models/{name}/rank", **told(RankAnswer, body=RankBody, named=True))
 async def rank(request: Request) -> Response:
     """An offer set, best first: what each item is worth beside the others, with benefit and cost."""
     context, served = context_of(request), served_of(request)
-    body = await read_body(request, RankBody)
+    body = read_body(request, RankBody)
     note_of(request).user = context.log.name(body.user)
     fallback, items = await context.work(served.quick, rank_offer, served, body)
     return answer({"model": served.name, "version": served.version, "fallback": fallback, "items": items})
 
 
-@router.post("/v1/models/{name}/similar", **told(SimilarAnswer, body=SimilarBody, named=True))
 async def similar(request: Request) -> Response:
     """The items that are most like an item."""
     served = served_of(request)
-    body = await read_body(request, SimilarBody)
+    body = read_body(request, SimilarBody)
     items = await context_of(request).work(False, find_similar, served, body)
     return answer({"model": served.name, "version": served.version, "items": items})
 
@@ -76,3 +71,10 @@ def keep_offer(context: Context, served: Served, name: str, user: Name | None, i
 def _count_lost(context: Context, done: Future[Any]) -> None:
     if done.cancelled() or done.exception() is not None:
         context.metrics.offers_lost.inc()
+
+
+ROUTES = (
+    Address("POST", "/v1/models/{name}/recommend", recommend, told(RecommendAnswer, body=RecommendBody, named=True)),
+    Address("POST", "/v1/models/{name}/rank", rank, told(RankAnswer, body=RankBody, named=True)),
+    Address("POST", "/v1/models/{name}/similar", similar, told(SimilarAnswer, body=SimilarBody, named=True)),
+)

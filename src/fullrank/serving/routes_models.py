@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import asyncio
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from fullrank.errors import ConfigError, FullrankError, NoInputError
 from fullrank.serving.answers import ModelAnswer, ModelsAnswer
 from fullrank.serving.bodies import ActivateBody
 from fullrank.serving.problems import Problem
 from fullrank.serving.registry import Registry, describe
-from fullrank.serving.routes_common import answer, context_of, note_of, read_body, served_of, told
+from fullrank.serving.routes_common import Address, answer, context_of, note_of, read_body, served_of, told
 from fullrank.serving.served import Served
 
-router = APIRouter()
 
-
-@router.get("/v1/models", **told(ModelsAnswer))
 async def models(request: Request) -> Response:
     """All models that are served."""
     registry = context_of(request).registry
@@ -25,13 +22,11 @@ async def models(request: Request) -> Response:
     return answer({"models": [describe(registry, one) for one in served if one is not None]})
 
 
-@router.get("/v1/models/{name}", **told(ModelAnswer, named=True))
 async def model(request: Request) -> Response:
     """One of them."""
     return answer(describe(context_of(request).registry, served_of(request)))
 
 
-@router.post("/v1/models/{name}/activate", **told(ModelAnswer, 409, body=ActivateBody, named=True))
 async def activate(request: Request) -> Response:
     """Serve another version: a file of the models folder, or one that was served before.
 
@@ -39,7 +34,7 @@ async def activate(request: Request) -> Response:
     nothing changes.
     """
     context, before = context_of(request), served_of(request)
-    body = await read_body(request, ActivateBody)
+    body = read_body(request, ActivateBody)
     served = await asyncio.to_thread(_activate, context.registry, before.name, body)
     context.metrics.swaps.labels(served.name).inc()
     note_of(request).more["version"] = served.version
@@ -63,3 +58,10 @@ def _without_path(error: Exception) -> str:
     """
     before, colon, after = str(error).partition(": ")
     return after if colon and "/" in before else str(error)
+
+
+ROUTES = (
+    Address("GET", "/v1/models", models, told(ModelsAnswer)),
+    Address("GET", "/v1/models/{name}", model, told(ModelAnswer, named=True)),
+    Address("POST", "/v1/models/{name}/activate", activate, told(ModelAnswer, 409, body=ActivateBody, named=True)),
+)
