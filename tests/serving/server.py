@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -52,10 +52,8 @@ class Running:
     def raw(self, data: bytes, *, timeout: float = 30) -> bytes:
         """Everything that comes back for these bytes, until the other side closes or an answer is whole."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=timeout) as one:
-            try:
+            with suppress(OSError):  # it has heard enough
                 one.sendall(data)
-            except OSError:  # it has heard enough
-                pass
             return read_answer(one)
 
     def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:

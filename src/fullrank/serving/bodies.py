@@ -25,7 +25,7 @@ def _check_name(name: str) -> str:
 
 Text = Annotated[str, Field(min_length=1, max_length=1024), AfterValidator(_check_name)]
 Name = Annotated[int, Field(ge=-INT64, lt=INT64)] | Text
-Number = Annotated[float, Field(allow_inf_nan=False)]
+Number = Annotated[float, Field(ge=-1e30, le=1e30, allow_inf_nan=False)]  # far within what float32 holds
 Many = Annotated[int, Field(ge=1, le=MOST)]
 Names = Annotated[list[Name], Field(max_length=MOST)]
 
