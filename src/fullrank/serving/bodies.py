@@ -43,8 +43,21 @@ class Valued(Strict):
     value: Number
 
 
+def _either(one: str, other: str) -> dict[str, Any]:
+    """For the OpenAPI document: that one of two fields is given, and not both."""
+    nothing = {"type": "null"}
+    return {
+        "oneOf": [
+            {"required": [this], "properties": {this: {"not": nothing}, that: nothing}}
+            for this, that in ((one, other), (other, one))
+        ]
+    }
+
+
 class RecommendBody(Strict):
     """For whom a list is, and what it may hold."""
+
+    model_config = ConfigDict(json_schema_extra=_either("user", "history"))
 
     user: Name | None = Field(None, description="Somebody in the training data.")
     history: Annotated[list[Name | Valued], Field(max_length=MOST)] | None = Field(
@@ -74,7 +87,7 @@ class RankBody(Strict):
     """An offer set, and to whom it is offered."""
 
     user: Name
-    items: Annotated[list[Name], Field(min_length=1, max_length=MOST)]
+    items: Annotated[list[Name], Field(min_length=1, max_length=MOST, json_schema_extra={"uniqueItems": True})]
 
 
 class SimilarBody(Strict):
@@ -86,6 +99,8 @@ class SimilarBody(Strict):
 
 class ActivateBody(Strict):
     """A version that was served before, or a file of the models folder."""
+
+    model_config = ConfigDict(json_schema_extra=_either("version", "file"))
 
     version: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
     file: Annotated[str, Field(min_length=1, max_length=255)] | None = None
