@@ -23,9 +23,9 @@ import fullrank
 from benchmarks import recommending
 from benchmarks.serving_client import ask
 
-CONNECTIONS, SECONDS, TURNS = 16, 2.0, 2
+CONNECTIONS, SECONDS, TURNS = 16, 3.0, 4
 PEOPLE = 10_000
-OVERLOAD = 10
+CROWD = 4000  # connections: ten times what is let in at once, and more
 BARE = """
 import sys, uvicorn, json
 from fastapi import FastAPI
@@ -47,11 +47,11 @@ def run() -> list[dict[str, Any]]:
             ask(port, CONNECTIONS, 1.0, _request(port))
         turns = [{name: _rate(port) for name, port in PORTS.items()} for _ in range(TURNS)]
         best = {name: max(turn[name] for turn in turns) for name in PORTS}
-        ratio = max(turn["fullrank"] / turn["bare"] for turn in turns)
+        ratio = best["fullrank"] / best["bare"]
         late = [{name: _late(port, best["fullrank"] / 2) for name, port in PORTS.items()} for _ in range(TURNS)]
         p99 = {name: min(turn[name]["0.99"] for turn in late) for name in PORTS}
         median = {name: min(turn[name]["0.5"] for turn in late) for name in PORTS}
-        load = _overload(PORTS["fullrank"], best["fullrank"])
+        load = _overload(PORTS["fullrank"])
     setting = f"{recommending.ITEMS:,} items, {recommending.FACTORS} factors, n=10"
     return [
         {
@@ -63,7 +63,7 @@ def run() -> list[dict[str, Any]]:
             "setting": setting, "measure": "seconds at half of the load, 99%", **p99,
             "ratio": p99["fullrank"] / p99["bare"], "target": "< 5", "met": p99["fullrank"] < 5 * p99["bare"],
         },
-        {"setting": setting, "measure": f"{OVERLOAD} times the load", **load},
+        {"setting": setting, "measure": f"{CROWD:,} connections at once", **load},
     ]  # fmt: skip
 
 
@@ -77,13 +77,18 @@ def _late(port: int, rate: float) -> dict[str, float]:
     return found
 
 
-def _overload(port: int, capacity: float) -> dict[str, Any]:
-    """What is answered well when ten times as much is asked for as can be done, and how it is right afterwards."""
-    found = ask(port, 1000, 5.0, _request(port), OVERLOAD * capacity)
-    good = found["done"] / found["seconds"]
+def _overload(port: int) -> dict[str, Any]:
+    """What is answered well when many times as many ask at once, each again as soon as it is answered, and never wait.
+
+    Beside what is done with few connections, right before and after.
+    """
+    before = _rate(port)
+    found = ask(port, CROWD, 3 * SECONDS, _request(port))
+    after, good = _rate(port), found["done"] / found["seconds"]
+    share = good / max(before, after)
     return {
-        "goodput": good, "of capacity": good / capacity, "status": found["status"], "99%": found["quantile"]["0.99"],
-        "afterwards": _rate(port), "target": ">= 0.9", "met": good >= 0.9 * capacity,
+        "goodput": good, "before": before, "after": after, "share": share, "status": found["status"],
+        "99%": found["quantile"]["0.99"], "target": ">= 0.9", "met": share >= 0.9,
     }  # fmt: skip
 
 
