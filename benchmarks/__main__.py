@@ -10,7 +10,7 @@ from pathlib import Path
 
 NAMES = [
     "fuzz", "reading", "ranking", "ranking_large", "training", "stochastic", "preferences", "defaults", "recommending",
-    "ingest",
+    "ingest", "serving",
 ]  # fmt: skip
 LIBRARIES = ["numpy", "polars", "numba", "scipy"]
 

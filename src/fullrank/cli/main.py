@@ -24,6 +24,7 @@ from fullrank.cli.protocol import protocol
 from fullrank.cli.recommend import recommend
 from fullrank.cli.report import report
 from fullrank.cli.reproduce import reproduce
+from fullrank.cli.serve import serve
 from fullrank.cli.signals import CODE, termination
 from fullrank.cli.similar import similar
 from fullrank.cli.tune import tune
@@ -63,7 +64,7 @@ def common(
 
 COMMANDS = (
     demo, compare, judge, report, reproduce, tune, fit, recommend, similar, explain, update, export, evaluate, data,
-    warmup,
+    serve, warmup,
 )  # fmt: skip
 for command in COMMANDS:
     app.command()(command)
