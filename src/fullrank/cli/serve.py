@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fullrank.cli.printing import note
-from fullrank.errors import ConfigError
+from fullrank.errors import ConfigError, ParameterError
 
 if TYPE_CHECKING:
+    from fullrank.serving.context import Intake
     from fullrank.serving.registry import Registry
 
 
@@ -25,6 +28,9 @@ def serve(
     port: Annotated[int, typer.Option(help="The port; 0 for any that is free.", min=0, max=65535)] = 8000,
     keys: Annotated[Path | None, typer.Option(help="A file with a key in every line; requests must carry one.")] = None,
     models_folder: Annotated[Path | None, typer.Option(help="Where models to activate are.")] = None,
+    store: Annotated[
+        str | None, typer.Option(help="Where feedback is kept: a file, or postgresql+psycopg://user@host/database.")
+    ] = None,
     read_only: Annotated[bool, typer.Option("--read-only", help="Keep no feedback.")] = False,
     docs: Annotated[bool, typer.Option("--docs", help="A page of the interface at /docs.")] = False,
     log_users: Annotated[bool, typer.Option("--log-users", help="Users by their ids in the log, not hashed.")] = False,
@@ -39,6 +45,8 @@ def serve(
     from fullrank.serving.logs import RequestLog
     from fullrank.serving.server import check_host, listen, run
 
+    if store is not None and read_only:
+        raise ParameterError("--store keeps feedback and --read-only keeps none; give one of them.")
     check_host(host, keys=keys is not None, insecure=insecure)
     known = Keys() if keys is None else read_keys(keys)
     hosts = Hosts(LOCAL | {host_name(name) for name in [host, *(allow_host or [])]})
@@ -46,11 +54,32 @@ def serve(
     try:
         registry = _load(models, items, models_folder, encoding)
         where = "http://{}:{}".format(f"[{host}]" if ":" in host else host, listener.getsockname()[1])
-        kept = "" if read_only else "; no store is given, so no feedback is kept"
-        note(f"{where} serves {', '.join(registry.names())}{kept}.")
-        run(create_app(registry, keys=known, hosts=hosts, log=RequestLog(users=log_users), docs=docs), listener)
+        with _feedback(store) as intake:
+            kept = "" if read_only or store else "; no store is given, so no feedback is kept"
+            note(f"{where} serves {', '.join(registry.names())}{kept}.")
+            app = create_app(registry, intake, keys=known, hosts=hosts, log=RequestLog(users=log_users), docs=docs)
+            run(app, listener)
     finally:
         listener.close()
+
+
+@contextmanager
+def _feedback(where: str | None) -> Iterator[Intake | None]:
+    """The store, open while the service runs; what was noticed while it was opened is told."""
+    if where is None:
+        yield None
+        return
+    from fullrank.serving.store import open_store
+    from fullrank.serving.stored import StoredFeedback, intake_of
+
+    opened = open_store(where)
+    for line in opened.notes:
+        note(line)
+    feedback = StoredFeedback(opened)
+    try:
+        yield intake_of(feedback)
+    finally:
+        feedback.close()
 
 
 def _load(models: list[str], items: str | None, folder: Path | None, encoding: str) -> Registry:
@@ -73,6 +102,7 @@ def _check_installed() -> None:
     try:
         import fastapi  # noqa: F401
         import prometheus_client  # noqa: F401
+        import sqlalchemy  # noqa: F401
         import uvicorn  # noqa: F401
     except ImportError as error:
         raise ConfigError(

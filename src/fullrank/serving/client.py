@@ -64,14 +64,15 @@ class Client:
         return self._post(f"/v1/models/{_name(model)}/similar", _given(item=item, n=n, **more))
 
     def events(self, events: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Tell what happened, up to 1,000 events a request: the answers, one for every request.
+        """Tell what happened, up to 1,000 events a request: a receipt for every event, in their order.
 
         An event without an `event_id` gets one. When this returns, all of them are kept; where it raises, give the
         same events with the same ids again.
         """
         all_ = [{"event_id": str(uuid.uuid4()), **event} for event in events]
         batches = [all_[at : at + BATCH] for at in range(0, len(all_), BATCH)]
-        return [self._post("/v1/events", {"events": batch}) for batch in batches]
+        answers = [self._post("/v1/events", {"events": batch}) for batch in batches]
+        return [receipt for answer in answers for receipt in answer["receipts"]]
 
     def forget(self, user: int | str) -> dict[str, Any]:
         """Remove everything that is kept of somebody."""

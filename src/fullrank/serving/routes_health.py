@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol, runtime_checkable
+
 from fastapi import Request, Response
 
 from fullrank.serving.access import is_loopback
@@ -10,15 +12,35 @@ from fullrank.serving.problems import Problem, busy
 from fullrank.serving.routes_common import Address, answer, context_of, told
 
 
+class State(Protocol):
+    """How a store is."""
+
+    @property
+    def ready(self) -> bool:
+        """Whether it takes events."""
+
+
+@runtime_checkable
+class Watched(Protocol):
+    """A store that says how it is."""
+
+    def status(self) -> State:
+        """Whether it takes events."""
+
+
 async def live(_request: Request) -> Response:
     """Whether it runs."""
     return answer({"status": "live"})
 
 
 async def ready(request: Request) -> Response:
-    """Whether it should get requests: not before its models are loaded, nor when it is about to end."""
-    if context_of(request).draining:
+    """Whether it should get requests: not before its models are loaded, when its store fails, or when it ends."""
+    context = context_of(request)
+    if context.draining:
         raise busy("the service is about to end; ask another one.", 5)
+    store = context.intake.feedback
+    if isinstance(store, Watched) and not store.status().ready:
+        raise busy("the store of feedback takes no events; lists are served.", 5)
     return answer({"status": "ready"})
 
 
