@@ -25,7 +25,7 @@ from benchmarks.serving_client import ask
 
 CONNECTIONS, SECONDS, TURNS = 16, 3.0, 4
 PEOPLE = 10_000
-CROWD = 4000  # connections: ten times what is let in at once, and more
+CROWD = 4000  # connections: several times as many as are let in at once
 BARE = """
 import sys, uvicorn, json
 from fastapi import FastAPI

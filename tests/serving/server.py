@@ -130,7 +130,7 @@ def save_models(folder: Path) -> list[str]:
 
 @contextmanager
 def running(models: list[str], folder: Path | None = None, feedback: Any = None, **options: Any) -> Iterator[Running]:
-    log = io.StringIO()
+    log: io.StringIO = options.pop("stream", None) or io.StringIO()
     registry = open_registry(models, ABOUT if options.pop("about", True) else None, folder)
     users = options.pop("log_users", False)
     app = create_app(registry, feedback, log=RequestLog(log, users=users), **options)

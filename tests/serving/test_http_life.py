@@ -102,6 +102,8 @@ def test_feedback_goes_to_the_store(models: list[str]) -> None:
         assert store.forgotten == ["a/b é"]
         for path in ("%ff", "", "x" * 1025, "a%00b"):
             assert one.ask("DELETE", f"/v1/users/{path}").status == 400
+        assert one.ask("DELETE", "/v1/%75sers/ann").status == 404
+        assert store.forgotten == ["a/b é"]
         store.busy = True
         answer = one.post("/v1/events", {"events": [event]})
         assert (answer.status, answer.headers["retry-after"]) == (503, "1")
@@ -170,7 +172,7 @@ def memory() -> int:
 
 @pytest.mark.parametrize("many", [2_000, pytest.param(1_000_000, marks=pytest.mark.everything)])
 def test_h29_memory_is_flat(models: list[str], many: int) -> None:
-    with running(models[:1]) as one:
+    with Path(os.devnull).open("w") as nowhere, running(models[:1], stream=nowhere) as one:
         ruled = b'{"user": 3, "where": "year > 1980"}'
         bodies = [b'{"user": 3}', b'{"user": "x"}', b"{", b'{"history": [1, 2]}', ruled]
         kinds = [head_for(body) + body for body in bodies]
@@ -321,7 +323,15 @@ def test_the_interface_is_described(service: Running) -> None:
     assert used <= names
 
 
-def test_schemathesis_finds_nothing(models: list[str]) -> None:
+def test_the_page_of_the_interface_is_there_where_it_is_asked_for(models: list[str]) -> None:
+    with running(models[:1], docs=True) as one:
+        page = one.ask("GET", "/docs")
+        assert (page.status, b"swagger" in page.body) == (200, True)
+        assert "content-security-policy" not in page.headers
+        assert "content-security-policy" in one.ask("GET", "/openapi.json").headers
+
+
+def test_schemathesis_finds_nothing(models: list[str], tmp_path: Path) -> None:
     pytest.importorskip("schemathesis", reason="schemathesis is not installed")
     command = shutil.which("schemathesis", path=str(Path(sys.executable).parent))
     assert command is not None
@@ -329,7 +339,9 @@ def test_schemathesis_finds_nothing(models: list[str]) -> None:
         url = f"http://127.0.0.1:{one.port}/openapi.json"
         arguments = ["run", url, "--max-examples", "50", "--phases", "examples,coverage,fuzzing"]
         meaning = ["--exclude-checks", "positive_data_acceptance"]  # what a model knows is in no schema
-        done = subprocess.run([command, *arguments, *meaning], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [command, *arguments, *meaning], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
         faults = [line for line in one.lines() if "fault" in line]
     assert done.returncode == 0, done.stdout[-4000:]
     assert faults == []

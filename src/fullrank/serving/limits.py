@@ -27,6 +27,7 @@ SECURITY = [
     (b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"),
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
 ]  # fmt: skip
+DOCS = "/docs"  # there only where it was asked for; its scripts come from elsewhere, which the policy would forbid
 PROBES = ("/v2/health/live", "/v2/health/ready")  # answered to anybody, and whatever the load
 
 
@@ -63,7 +64,7 @@ class Limits:
             return
         note = Note(self.context.number(), time.perf_counter())
         scope["fullrank.note"] = note
-        answer = _noted(note, send)
+        answer = _noted(note, send, SECURITY[:2] if scope["path"] == DOCS else SECURITY)
         try:
             await self._serve(scope, receive, answer)
         except Problem as problem:
@@ -167,13 +168,13 @@ async def _receive_all(receive: Receive, deadline: float) -> bytes:
         timer.cancel()
 
 
-def _noted(note: Note, send: Send) -> Send:
+def _noted(note: Note, send: Send, more: list[tuple[bytes, bytes]]) -> Send:
     """What sends an answer, keeps its status and adds the headers that all answers have."""
 
     async def answer(message: Message) -> None:
         if message["type"] == "http.response.start":
             note.status = message["status"]
-            message = {**message, "headers": [*message.get("headers", ()), *SECURITY]}
+            message = {**message, "headers": [*message.get("headers", ()), *more]}
         await send(message)
 
     return answer

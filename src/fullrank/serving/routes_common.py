@@ -81,6 +81,8 @@ def read_body(request: Request, kind: type[Body]) -> Body:
 def text_of(request: Request, before: str) -> str:
     """What follows in the path, exactly: uvicorn would replace what is no UTF-8 by another character."""
     raw: bytes = request.scope["raw_path"]
+    if not raw.startswith(before.encode()):  # written in another way, so that nobody can tell where it ends
+        raise Problem(404, f"write {before} as it is.")
     try:
         return unquote_to_bytes(raw[len(before) :]).decode()
     except UnicodeDecodeError:
