@@ -10,6 +10,7 @@ from pathlib import Path
 
 NAMES = [
     "fuzz", "reading", "ranking", "ranking_large", "training", "stochastic", "preferences", "defaults", "recommending",
+    "ingest", "serving",
 ]  # fmt: skip
 LIBRARIES = ["numpy", "polars", "numba", "scipy"]
 

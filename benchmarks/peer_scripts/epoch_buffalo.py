@@ -7,6 +7,7 @@ every user is a task, which is slower.
 """
 
 from buffalo import BPRMF, BPRMFOption, MatrixMarketOptions
+
 from serving import serve
 
 

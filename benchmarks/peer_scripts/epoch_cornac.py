@@ -7,6 +7,7 @@ skipped: 10% of them on ML-1M.
 import numpy as np
 from cornac.models import BPR
 from cornac.models.bpr.recom_bpr import RNGVector
+
 from serving import serve
 
 

@@ -6,6 +6,7 @@ more often, and a sample whose negative the user has seen is skipped: 27% of the
 
 import numpy as np
 from implicit.cpu.bpr import BayesianPersonalizedRanking, RNGVector, bpr_update
+
 from serving import serve
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from drawing import PAIRS, dots, drawn
 from lightfm import LightFM
+
 from serving import serve
 
 

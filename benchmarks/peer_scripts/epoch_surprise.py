@@ -5,8 +5,9 @@ It goes through the ratings one by one, and each moves the vectors of all items 
 
 from collections import defaultdict
 
-from serving import serve
 from surprise import SVDpp, Trainset
+
+from serving import serve
 
 
 def prepare(left, right, train, held):

@@ -2,6 +2,7 @@
 
 from implicit.cpu.als import AlternatingLeastSquares
 from implicit.evaluation import ranking_metrics_at_k
+
 from serving import serve
 
 

@@ -1,6 +1,7 @@
 """irspack's evaluator, given scores from factors."""
 
 from irspack import BaseRecommender, Evaluator
+
 from serving import serve
 
 

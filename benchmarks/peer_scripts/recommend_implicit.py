@@ -1,6 +1,7 @@
 """implicit's list for one user, of an ALS model with given factors."""
 
 from implicit.cpu.als import AlternatingLeastSquares
+
 from serving import serve
 
 

@@ -4,6 +4,7 @@ import time
 
 import numpy as np
 from cmfrec import CMF_implicit
+
 from serving import serve
 
 

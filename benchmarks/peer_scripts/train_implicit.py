@@ -5,6 +5,7 @@ import time
 import numpy as np
 from implicit.cpu.als import AlternatingLeastSquares
 from implicit.nearest_neighbours import CosineRecommender
+
 from serving import serve
 
 

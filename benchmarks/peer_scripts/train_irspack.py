@@ -4,6 +4,7 @@ import time
 
 import numpy as np
 from irspack import IALSRecommender
+
 from serving import serve
 
 

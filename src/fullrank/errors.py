@@ -26,6 +26,10 @@ class ModelFileError(DataError):
     """A file that is no model, is damaged or is not the one expected; or a model that no file can keep."""
 
 
+class ConflictError(DataError):
+    """Something else is kept under this id."""
+
+
 class ParameterError(FullrankError):
     """A parameter is outside what it may be."""
 
@@ -50,10 +54,18 @@ class StorageError(FullrankError):
     exit_code = 74
 
 
+class StoreDownError(StorageError):
+    """A store of feedback that cannot take anything now: its server is away, its disk failed, or it is closed."""
+
+
 class LockedError(FullrankError):
     """Somebody else is at work there."""
 
     exit_code = 75
+
+
+class StoreBusyError(LockedError):
+    """More waits to be written than a store of feedback keeps in memory."""
 
 
 class ConfigError(FullrankError):

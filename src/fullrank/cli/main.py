@@ -17,12 +17,14 @@ from fullrank.cli.demo import demo
 from fullrank.cli.evaluate import evaluate
 from fullrank.cli.explain import explain
 from fullrank.cli.export import export
+from fullrank.cli.feedback import feedback
 from fullrank.cli.fit import fit
 from fullrank.cli.judge import judge
 from fullrank.cli.protocol import protocol
 from fullrank.cli.recommend import recommend
 from fullrank.cli.report import report
 from fullrank.cli.reproduce import reproduce
+from fullrank.cli.serve import serve
 from fullrank.cli.signals import CODE, termination
 from fullrank.cli.similar import similar
 from fullrank.cli.tune import tune
@@ -62,11 +64,12 @@ def common(
 
 COMMANDS = (
     demo, compare, judge, report, reproduce, tune, fit, recommend, similar, explain, update, export, evaluate, data,
-    warmup,
+    serve, warmup,
 )  # fmt: skip
 for command in COMMANDS:
     app.command()(command)
 app.add_typer(protocol)
+app.add_typer(feedback)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -147,23 +147,34 @@ def line_of(text: str, where: tuple[Any, ...]) -> int:
 
     >>> line_of('seed = 1\\n[[model]]\\nrecipe = "IALS"\\n[[model]]\\nfactors = 3\\n', ("model", 1, "factors"))
     5
+    >>> line_of("[[a]]\\n[[a.b]]\\n[[a]]\\n[[a.b]]\\nkey = 1\\n", ("a", 1, "b", 0, "key"))
+    5
     """
     table: tuple[Any, ...] = ()
-    seen: dict[str, int] = {}
+    seen: dict[tuple[Any, ...], int] = {}  # arrays of tables, and the place of the last one in each
     nearest = 1
     for number, line in enumerate(text.splitlines(), 1):
         head = re.match(r"\s*(\[\[?)\s*([^\]]+?)\s*\]", line)
         key = re.match(r'\s*"?([A-Za-z0-9_-]+)"?\s*=', line)
         if head:
-            name = head[2].strip('"')
-            seen[name] = seen.get(name, -1) + 1
-            table = (*name.split("."), seen[name]) if head[1] == "[[" else tuple(name.split("."))
+            table = _table(head[2].strip('"').split("."), head[1] == "[[", seen)
         at = (*table, key[1]) if key else table if head else None
         if at is not None and at[: len(where)] == where:
             return number
         if at is not None and at == where[: len(at)]:
             nearest = number
     return nearest
+
+
+def _table(names: list[str], one_more: bool, seen: dict[tuple[Any, ...], int]) -> tuple[Any, ...]:
+    """Where the table of a header stands; `seen` counts one more in an array of tables."""
+    path: tuple[Any, ...] = ()
+    for place, name in enumerate(names, 1):
+        path = (*path, name)
+        if one_more and place == len(names):
+            seen[path] = seen.get(path, -1) + 1
+        path = (*path, seen[path]) if path in seen else path
+    return path
 
 
 def write_plan(plan: Plan, path: str | Path, *, overwrite: bool = False) -> None:

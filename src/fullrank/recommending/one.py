@@ -13,7 +13,7 @@ from fullrank.data.ids import Ids, Name
 from fullrank.errors import DataError
 from fullrank.kernels.near import Near
 from fullrank.models.kinds.item_scores import ItemScores
-from fullrank.models.kinds.linear import Linear, exact_scores_of, exact_scores_of_newcomer, exactly, held_scores
+from fullrank.models.kinds.linear import exact_scores_of, exact_scores_of_newcomer, exactly, held_scores, is_linear
 from fullrank.models.kinds.model import Model, checked_history
 from fullrank.recommending.batch import GROWTH, Lists, take_places
 from fullrank.recommending.candidates import Candidates
@@ -143,14 +143,14 @@ def _all_equal(scores: NDArray[Any], near: Near, hidden: Codes) -> bool:
 
 
 def _known(model: Model, user: Codes) -> tuple[Any, Near]:
-    if isinstance(model, Linear):
+    if is_linear(model):
         return model.item_vectors.block(model.people(user), _room(model))
     scores = np.array(exact_scores_of(model, user))
     return scores, exactly(scores)
 
 
 def _newcomer(model: Model, items: Codes, values: Floats) -> tuple[Any, Near]:
-    if isinstance(model, Linear):
+    if is_linear(model):
         return model.item_vectors.block(model.newcomer(items, values), _room(model))
     scores = exact_scores_of_newcomer(model, items, values)
     return scores, exactly(scores)

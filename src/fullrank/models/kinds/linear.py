@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeGuard, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,17 @@ class Linear(Protocol):
 
     def newcomer(self, items: Codes, values: NDArray[np.float32]) -> People:
         """Somebody new, from what they did: one row."""
+
+
+_linear: dict[type, bool] = {}  # by kind of model: to look through a protocol takes seven microseconds
+
+
+def is_linear(model: object) -> TypeGuard[LinearModel]:
+    """Whether the scores of a model are inner products: the same for all models of a kind."""
+    kind = type(model)
+    if kind not in _linear:
+        _linear[kind] = isinstance(model, Linear)
+    return _linear[kind]
 
 
 @runtime_checkable

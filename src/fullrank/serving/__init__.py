@@ -1,0 +1,1 @@
+"""A model behind HTTP, the feedback it gets, and studies: the loop from lists to better lists."""
