@@ -16,7 +16,7 @@ import pytest
 import fullrank
 from fullrank import open_protocol, seal
 from fullrank.comparison.sealed import PARTS, SealedProtocol
-from fullrank.errors import DataError, NoInputError, OutputError
+from fullrank.errors import DataError, NoInputError, OutputError, ParameterError
 from tests.comparison.world import WORLD, timeless
 
 SPLIT = fullrank.holdout(WORLD.data, 0.3, seed=2)
@@ -161,3 +161,15 @@ def test_refusals(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="a protocol is made of ratings or events, not of sessions"):
         seal(sessions)
     assert PARTS[-1] == "held_out"
+
+
+def test_fitted_models_have_ids_of_their_own(game: SealedProtocol) -> None:
+    """The same model the same id; one that was fitted with another seed another, though the recipe is the same."""
+    recipe = fullrank.BPR(factors=4, epochs=1)
+    ids = [game.judge({"mine": recipe.fit(SPLIT.train, seed=seed)}).results.manifest.result for seed in (1, 1, 2)]
+    assert ids[0] == ids[1] != ids[2]
+
+
+def test_two_of_one_name_are_refused(game: SealedProtocol) -> None:
+    with pytest.raises(ParameterError, match="two models are called 'Bestseller'"):
+        game.judge({"Bestseller": LISTS["mine"]}, recipes=["Bestseller"])

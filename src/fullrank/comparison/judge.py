@@ -71,10 +71,7 @@ def judge(
         raise ParameterError("there is nothing to fit recipes on; give the training data (--train).")
     after, least = (held_out, None) if isinstance(held_out, Interactions) else read_held_out(held_out)
     before = read(train) if train is not None and not isinstance(train, Interactions | Events) else train
-    judged = {name: read_given(one) for name, one in given.items()}
-    named = {one if isinstance(one, str) else type(one).__name__: one for one in recipes}
-    if twice := named.keys() & judged.keys():
-        raise ParameterError(f"two models are called '{sorted(twice)[0]}'; give the lists another name.")
+    judged = read_all(given, recipes)
     rated: Interactions | Events = after if before is None or before.value is None else before
     kind = kind_of(rated)
     if relevant is None:
@@ -82,9 +79,18 @@ def judge(
     lists = [one for one in judged.values() if isinstance(one, OutsideLists)]
     graded = least is not None and after.value is not None and float(after.value.max()) > 1
     return compare(
-        judged_split(before, after, lists), judged | named, relevant=relevant,
+        judged_split(before, after, lists), judged, relevant=relevant,
         metrics=metrics or metrics_within(lists, kind, graded), kind=kind, **more,
     )  # fmt: skip
+
+
+def read_all(given: Mapping[str, Compared], recipes: Sequence[Compared]) -> dict[str, Compared]:
+    """What is judged and the recipes beside it, by name; no two of one name."""
+    judged = {name: read_given(one) for name, one in given.items()}
+    named = {one if isinstance(one, str) else type(one).__name__: one for one in recipes}
+    if twice := named.keys() & judged.keys():
+        raise ParameterError(f"two models are called '{sorted(twice)[0]}'; give the lists another name.")
+    return judged | named
 
 
 def read_given(one: Any) -> Any:

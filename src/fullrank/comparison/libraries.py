@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from fullrank.comparison.results import LibraryCount
 from fullrank.data.outside import OutsideLists
-from fullrank.errors import ParameterError, did_you_mean
 from fullrank.evaluation.cases import Cases
-from fullrank.evaluation.conventions.table import CONVENTIONS, as_library
+from fullrank.evaluation.conventions.table import as_library, find_convention
 from fullrank.evaluation.given_lists import given_lists
 from fullrank.evaluation.result import evaluate
 from fullrank.evaluation.top import TopN
@@ -17,14 +16,6 @@ from fullrank.metrics.table import parse
 from fullrank.ranks import Ranks
 
 LENGTH = 10  # where no metric has a cut-off
-
-
-def check_libraries(names: Sequence[str]) -> tuple[str, ...]:
-    """The same names, if all are known."""
-    for name in names:
-        if name not in CONVENTIONS:
-            raise ParameterError(f"'{name}' is no library whose counting is known. {did_you_mean(name, list(CONVENTIONS))}")  # fmt: skip # noqa: E501
-    return tuple(names)
 
 
 def count_as(
@@ -41,7 +32,9 @@ def count_as(
     found = evaluate(ranks, [parse(name) for name in nearest])
     ours = {name: None if name in found.bounds() else mean for name, mean in found.mean().items()}
     return tuple(
-        LibraryCount(name, CONVENTIONS[name].checked, row.measure, row.value, row.ours, ours[row.ours], row.sentence)
+        LibraryCount(
+            name, find_convention(name).checked, row.measure, row.value, row.ours, ours[row.ours], row.sentence
+        )
         for name, each in rows.items()
         for row in each
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,13 +10,14 @@ import numpy as np
 from fullrank.data.interactions import Interactions
 from fullrank.data.outside import OutsideLists
 from fullrank.data.split import Split
-from fullrank.errors import DataError
-from fullrank.evaluation.aligned import align, recode
+from fullrank.errors import DataError, ModelFileError
+from fullrank.evaluation.aligned import align
 from fullrank.evaluation.scoring import name_of
 from fullrank.models.kinds.model import Model
 from fullrank.models.positives import describe_fed
 from fullrank.models.protocols import Recipe
-from fullrank.models.storage.feedback import fingerprint
+from fullrank.models.recipes import RECIPES
+from fullrank.models.storage.files import digest
 
 ELSEWHERE = "trained elsewhere: what it learned from is not known"
 
@@ -68,8 +68,7 @@ def prepare_outside(given: Any, split: Split[Any]) -> tuple[Any, tuple[str, ...]
         return given, ()
     model = align(given, split.train.users, split.train.items)
     many = len(split.train.items)
-    known = recode(given.train, split.train.users, split.train.items)
-    keys = [part.user.astype(np.int64) * many + part.item for part in (known, split.held_out, split.train)]
+    keys = [part.user.astype(np.int64) * many + part.item for part in (model.train, split.held_out, split.train)]
     leaked = int((np.isin(keys[1], keys[0]) & ~np.isin(keys[1], keys[2])).sum())
     if not leaked:
         return model, ()
@@ -80,7 +79,8 @@ def prepare_outside(given: Any, split: Split[Any]) -> tuple[Any, tuple[str, ...]
 
 
 def _fingerprint(model: Model) -> str:
-    """Of a recipe, its data, and what it says of a few people: enough to know the same model again."""
-    some = np.unique(np.linspace(0, model.train.n_users - 1, 8).astype(np.int32))
-    scores = np.ascontiguousarray(model.scores(some)).tobytes()
-    return hashlib.sha256(f"{model.recipe!r} {fingerprint(model.train)}".encode() + scores).hexdigest()
+    """Of all that a file of the model would hold; nothing where no file can."""
+    try:
+        return digest(model, RECIPES)
+    except ModelFileError:
+        return ""

@@ -98,16 +98,7 @@ def check_plan(plan: Plan) -> Plan:
 
 def read_plan(path: str | Path) -> Plan:
     """The plan of a TOML file; what is wrong is said with its line and key."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise NoInputError(
-            f"{path}: cannot be read as a plan ({getattr(error, 'strerror', None) or error})."
-        ) from error
-    try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: is not TOML: {error}; repair the line.") from error
+    text, content = read_toml(path, "plan")
     try:
         plan = Plan.model_validate(content)
     except ValidationError as error:
@@ -118,6 +109,20 @@ def read_plan(path: str | Path) -> Plan:
         except FullrankError as error:
             raise ConfigError(f"{path}:{line_of(text, where)}: {'.'.join(map(str, where))}: {error}") from error
     return plan
+
+
+def read_toml(path: str | Path, what: str) -> tuple[str, dict[str, Any]]:
+    """The text of a TOML file and what it says; `what` it should be is told where it cannot be read."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise NoInputError(
+            f"{path}: cannot be read as a {what} ({getattr(error, 'strerror', None) or error})."
+        ) from error
+    try:
+        return text, tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: is not TOML: {error}; repair the line.") from error
 
 
 def _refusal(path: str | Path, text: str, error: ValidationError) -> ConfigError:

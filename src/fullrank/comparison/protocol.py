@@ -14,7 +14,6 @@ import numpy as np
 from fullrank._version import __version__
 from fullrank.arrays import Bools
 from fullrank.comparison import defaults, examples
-from fullrank.comparison.libraries import check_libraries
 from fullrank.comparison.lists import LENGTH
 from fullrank.comparison.provenance import fingerprint_of_split
 from fullrank.comparison.splits import parse_split
@@ -31,6 +30,7 @@ from fullrank.data.split import Split, with_valid
 from fullrank.data.split.parts import joined
 from fullrank.errors import DataError, ParameterError, check
 from fullrank.evaluation.cases import Cases, cases_of
+from fullrank.evaluation.conventions.table import find_convention
 from fullrank.evaluation.lists import rank_lists, top_lists
 from fullrank.evaluation.rank import rank, rank_and_top
 from fullrank.evaluation.top import TopN
@@ -200,7 +200,7 @@ def make_setting(
         whole if parts is None else _whole(parts), kind, made, cut, threshold, chosen,
         None if made.overlaps else exclude, seed, named, truth,
         parts if parts is not None and parts.valid is not None else None, order_words(attributes, made.train.items),
-        strict, check_libraries(libraries),
+        strict, tuple(find_convention(name).name for name in libraries),
     )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from fullrank.comparison.compare import compare
 from fullrank.comparison.comparison import Comparison
-from fullrank.comparison.judge import read_given
+from fullrank.comparison.judge import read_all
 from fullrank.comparison.naming import Compared
 from fullrank.comparison.protocol import make_setting
 from fullrank.comparison.provenance import result_id
@@ -101,8 +101,7 @@ class SealedProtocol:
 
         `given` is what `fullrank.judge` takes. The results' manifest has the protocol's id and one of the result.
         """
-        named = {one if isinstance(one, str) else type(one).__name__: one for one in recipes}
-        judged, rules = {name: read_given(one) for name, one in given.items()} | named, self.rules
+        judged, rules = read_all(given, recipes), self.rules
         made = compare(
             self.split, judged, relevant=rules.relevant, metrics=rules.metrics, kind=rules.kind, exclude=rules.exclude,
             seed=rules.seed, repeat=self.split.overlaps, title=more.pop("title", "") or rules.title, out=out, **more,

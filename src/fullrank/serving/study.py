@@ -5,15 +5,14 @@ As in Ackerman's (2012, section 6.2) study; see docs/study.md.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, StringConstraints, ValidationError
 
-from fullrank.comparison.plan import line_of
-from fullrank.errors import ConfigError, NoInputError, did_you_mean, shown
+from fullrank.comparison.plan import line_of, read_toml
+from fullrank.errors import ConfigError, did_you_mean, shown
 from fullrank.serving.assigning import uniform
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=20_000)]
@@ -62,16 +61,9 @@ class Study(BaseModel):
 
 def read_study(path: str | Path) -> Study:
     """The study of a TOML file; what is wrong is said with its line and key."""
+    text, content = read_toml(path, "study")
     try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise NoInputError(
-            f"{path}: cannot be read as a study ({getattr(error, 'strerror', None) or error})."
-        ) from error
-    try:
-        study = Study.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: is not TOML: {error}; repair the line.") from error
+        study = Study.model_validate(content)
     except ValidationError as error:
         where, what = _fault(error)
         raise ConfigError(f"{path}:{line_of(text, where)}: {'.'.join(map(str, where))}: {what}") from error

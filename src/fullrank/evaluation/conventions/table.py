@@ -57,17 +57,22 @@ def as_library(name: str, given: Given, ks: Sequence[int] = (10,)) -> list[Count
     ks
         Cut-offs, integers of 1 and above.
     """
-    if name not in CONVENTIONS:
-        raise ParameterError(f"'{name}' is no library whose counting is known. {did_you_mean(name, list(CONVENTIONS))}")
+    convention = find_convention(name)
     check("ks", ks, len(ks) > 0, "one cut-off or several")
     for k in ks:
         check_integer("ks", k, 1)
     check_given(given)
-    convention = CONVENTIONS[name]
     cut = [measure for measure in convention.measures if measure.at]
     whole = [measure for measure in convention.measures if not measure.at]
     rows = [row for k in ks for row in _count(convention, cut, given, k)]
     return rows + (_count(convention, whole, given, max(ks)) if whole else [])
+
+
+def find_convention(name: str) -> Convention:
+    """The convention of a library by its name."""
+    if name not in CONVENTIONS:
+        raise ParameterError(f"'{name}' is no library whose counting is known. {did_you_mean(name, list(CONVENTIONS))}")
+    return CONVENTIONS[name]
 
 
 def _count(convention: Convention, measures: Sequence[Measure], given: Given, k: int) -> list[Counted]:
